@@ -10,6 +10,7 @@
 
 #include "base/philox.h"
 #include "device/device_array.h"
+#include "exec/weight_packing.h"
 #include "ops/dense.h"
 #include "tensor/float_types.h"
 
@@ -62,7 +63,7 @@ void fill_with_noise(Queue& queue, const DeviceBuffer& buffer, DType type) {
 }
 
 /// The input gradient of a dense layer, [size, size] by [size, size], with its memory. It reads
-/// weights that the forward pass has rounded: it does nothing but the product.
+/// weights that are packed or rounded before: it does nothing but the product.
 class SquareProduct {
  public:
   SquareProduct(const Compute& compute, const Target& target, std::int64_t size, int threads)
@@ -82,13 +83,17 @@ class SquareProduct {
                                         .workspace_cap = target.workspace_cap});
     executor_->bind({.output_gradients = {matrix(target.storage)},
                      .input_gradients = {matrix(target.storage)},
-                     .parameters = {matrix(target.arithmetic())},
+                     .parameters = {matrix(weight_type(target))},
                      .reserve = room(executor_->reserve_bytes(), target.storage),
                      .workspace = room(executor_->workspace_bytes(), target.storage)});
   }
   void run() { executor_->run(); }
 
  private:
+  [[nodiscard]] DType weight_type(const Target& target) const {
+    const bool packed = weight_packing_of(compute_.executors) != nullptr;
+    return packed ? target.storage : target.arithmetic();
+  }
   TensorView matrix(DType type) {
     const auto elements = static_cast<std::size_t>(shape_of(layout_).elements());
     return {.data = room(elements * size_of(type), type), .type = type, .layout = layout_};

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "counted/counting_launcher.h"
 #include "exec/functor/copy_executors.h"
+#include "exec/functor/weight_copies.h"
+#include "exec/weight_packing.h"
 
 namespace trainyard::counted {
 namespace {
@@ -88,9 +90,10 @@ class Counted final : public Executor {
   std::size_t bytes_ = 0;
 };
 
-class CountedExecutors final : public ExecutorFactory {
+class CountedExecutors final : public ExecutorFactory, public WeightPacking {
  public:
-  explicit CountedExecutors(LaunchLog& log) : log_(log) {}
+  CountedExecutors(LaunchLog& log, Device& device, Queue& queue)
+      : log_(log), device_(device), queue_(queue) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     const std::string_view type = step.op->type();
     if (type == "conv" || type == "conv_transpose") return make_counted_conv(log_, step);
@@ -115,16 +118,39 @@ class CountedExecutors final : public ExecutorFactory {
         log_, "accumulate", make_accumulate_on(CountingLauncher(log_), layout, layout, type),
         Pass::forward_eval, Counted::Reads::inputs_and_outputs);
   }
+  [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
+                                                    DType storage) const override {
+    return make_copies<PackWeights, true>("packing", shapes, storage);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const std::vector<WeightShape>& shapes,
+                                                      DType storage) const override {
+    return make_copies<UnpackWeights, false>("unpacking", shapes, storage);
+  }
   [[nodiscard]] std::string libraries() const override { return ""; }
 
  private:
+  template <template <class> class Functor, bool kPacks>
+  [[nodiscard]] std::unique_ptr<Executor> make_copies(std::string_view kind,
+                                                      const std::vector<WeightShape>& shapes,
+                                                      DType storage) const {
+    auto copies =
+        GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+          return std::make_unique<WeightCopies<Functor<T>, kPacks, CountingLauncher>>(
+              shapes, CountingLauncher(log_), device_, queue_);
+        });
+    return std::make_unique<Counted>(log_, kind, std::move(copies), Pass::forward_eval);
+  }
+
   LaunchLog& log_;
+  Device& device_;
+  Queue& queue_;
 };
 
 }  // namespace
 
-std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log) {
-  return std::make_unique<CountedExecutors>(log);
+std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log, Device& device,
+                                                        Queue& queue) {
+  return std::make_unique<CountedExecutors>(log, device, queue);
 }
 
 }  // namespace trainyard::counted

@@ -5,13 +5,16 @@
 #include <memory>
 
 #include "counted/launch_log.h"
+#include "device/device.h"
 #include "exec/executor.h"
 
 namespace trainyard::counted {
 
 /// For a GPU's plan (cuda_target()), as exec/cudnn makes them. An engine is one node; none adds a
-/// convolution's bias, and all add to a gradient where the step does. The log must outlive them.
-[[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log);
+/// convolution's bias, and all add to a gradient where the step does. Log, device and queue, those
+/// of the same GPU, must outlive them.
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log,
+                                                                      Device& device, Queue& queue);
 
 // The parts of the factory. Those of functors and channels are null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_counted_functor(LaunchLog& log,

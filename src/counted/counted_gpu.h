@@ -25,7 +25,7 @@ class Gpu {
   LastRecording recorded_;
   std::unique_ptr<Device> device_ = make_counted_device(log_, recorded_);
   std::unique_ptr<Queue> queue_ = device_->make_queue();
-  std::unique_ptr<ExecutorFactory> executors_ = make_counted_executors(log_);
+  std::unique_ptr<ExecutorFactory> executors_ = make_counted_executors(log_, *device_, *queue_);
   std::unique_ptr<UpdateLaunches> launches_ = make_counted_updates(log_);
 };
 

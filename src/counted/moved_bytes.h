@@ -7,7 +7,6 @@
 
 #include "exec/functor/bias.h"
 #include "exec/functor/bn.h"
-#include "exec/functor/weights.h"
 #include "kernels/chunk.h"
 #include "kernels/rows_in_turn.h"
 #include "ops/result_sums.h"
@@ -52,7 +51,7 @@ std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P>&, std::int6
   return moved<T>(calls * P, 3);
 }
 
-// Biases and weights.
+// Biases.
 template <class T, int P>
 std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P>&, std::int64_t calls) {
   return moved<T>(calls * P, 2);
@@ -60,14 +59,6 @@ std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P>&, std::int64_t ca
 template <class T>
 std::optional<std::size_t> moved_bytes(const BiasGradientRows<T>&, std::int64_t calls) {
   return moved<T>(calls, 1);
-}
-template <class T>
-std::optional<std::size_t> moved_bytes(const PackWeights<T>& f, std::int64_t calls) {
-  return moved<Arithmetic<T>>(f.shape.plain_elements(), 1) + moved<T>(calls, 1);
-}
-template <class T>
-std::optional<std::size_t> moved_bytes(const UnpackWeights<T>&, std::int64_t calls) {
-  return moved<Arithmetic<T>>(calls, 1) + moved<T>(calls, 1);
 }
 
 // Gradients and the update. A row is a run of chunks.

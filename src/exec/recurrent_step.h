@@ -92,11 +92,11 @@ class Recurrent : public Executor {
     state_mask_ = state_rate() > 0 ? static_cast<A*>(address_at(kept, state_mask_at_)) : nullptr;
     tokens_ = static_cast<std::int32_t*>(address_at(kept, tokens_at_));
     for (int i = 0; i < 2; ++i) {
-      given_[i] = tensors.parameters[i].template as<A>();
       if constexpr (kRounds) {
+        given_[i] = tensors.parameters[i].template as<A>();
         weights_[i] = static_cast<F*>(address_at(kept, weights_at_[i]));
       } else {
-        weights_[i] = given_[i];
+        weights_[i] = tensors.parameters[i].template as<F>();
       }
     }
     scratch_ = address_at(tensors.workspace, scratch_at_);
@@ -115,7 +115,8 @@ class Recurrent : public Executor {
     return step + 1 == sizes_.steps ? output : nullptr;
   }
 
-  static constexpr bool kRounds = !std::is_same_v<T, A>;  // weights have a rounded copy
+  // Weights have a rounded copy. Of factors in T they are packed before (packed_parameters.h).
+  static constexpr bool kRounds = !std::is_same_v<T, A> && std::is_same_v<F, A>;
 
   Launcher launcher_;
   Products products_;

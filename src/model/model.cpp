@@ -6,6 +6,7 @@
 
 #include "base/key.h"
 #include "base/offset_allocator.h"
+#include "exec/weight_packing.h"
 #include "model/memory_fit.h"
 #include "ops/initializers.h"
 
@@ -55,6 +56,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   }
   programs_.eval->bind(*memory_, judged_weights(), transient, options.seed);
   eval_results_ = std::make_unique<BatchResults>(compute_, graph_, *memory_, eval());
+  make_pack();
   parts_.reserve(graph_.fields.size() + 4);  // the most of set_parts()
   make_upload();
   if (options.kept_outputs > 0) {
@@ -98,7 +100,11 @@ void Model::initialize(std::uint64_t seed) {
 }
 
 void Model::publish_weights(WeightChange change) {
-  if (!average_) return;
+  if (average_ && change != WeightChange::average) follow_average(change == WeightChange::load);
+  if (pack_) pack_->run();
+}
+
+void Model::follow_average(bool restart) {
   const WeightBlocks averaged = memory_->averaged();
   compute_.launches.average(
       {.type = memory_->type(),
@@ -106,7 +112,28 @@ void Model::publish_weights(WeightChange change) {
        .running = {averaged.running, memory_->running(), blocks().statistic_elements / kChunk},
        .state = memory_->state(),
        .rule = average_->rule,
-       .restart = change == WeightChange::load});
+       .restart = restart});
+}
+
+void Model::make_pack() {
+  const PackedLayout& packed = blocks().packed;
+  if (packed.entries.empty()) return;
+  std::vector<WeightBlocks> copies{memory_->trained()};
+  if (memory_->packs_average()) copies.push_back(memory_->averaged());
+  std::vector<WeightShape> shapes;
+  StepTensors tensors;
+  for (const WeightBlocks& copy : copies) {
+    for (const PackedEntry& entry : packed.entries) {
+      const BlockEntry& parameter = blocks().parameters[entry.parameter];
+      shapes.push_back(entry.shape);
+      tensors.inputs.push_back({.data = copy.weights + parameter.offset * size_of(memory_->type()),
+                                .type = memory_->type(),
+                                .layout = plain_layout(parameter.shape)});
+      tensors.outputs.push_back(packed.view(copy.packed, entry));
+    }
+  }
+  pack_ = weight_packing_of(compute_.executors)->make_pack(shapes, packed.type);
+  pack_->bind(tensors);
 }
 
 void Model::set_epoch(std::int64_t epoch) {

@@ -35,8 +35,9 @@ struct Totals {
 /// A split of the data: which images an evaluation reads.
 enum class EvaluatedSplit { training, validation };
 
-/// What has changed a model's weights.
-enum class WeightChange { step, load };
+/// What has changed a model's weights: a step, trained weights from elsewhere, or their average
+/// alone from elsewhere.
+enum class WeightChange { step, load, average };
 
 /// Two programs (training, evaluation) over one persistent arena.
 class Model {
@@ -63,8 +64,9 @@ class Model {
   /// Fills weights and running statistics by their initializers; a weight depends only on the seed
   /// and its own name.
   void initialize(std::uint64_t seed);
-  /// Enqueues what follows from new trained weights or running statistics: to be called after every
-  /// change of them. Their average begins as what was loaded, and after a step follows it.
+  /// Enqueues what follows from new weights or running statistics: to be called after every change
+  /// of them. Their average begins as what was loaded, and after a step follows it; both copies'
+  /// packed weights follow.
   void publish_weights(WeightChange change);
   /// The copy that evaluation reads: what is judged, and saved as the model's weights.
   [[nodiscard]] WeightBlocks judged_weights() const {
@@ -98,6 +100,8 @@ class Model {
   [[nodiscard]] std::int64_t take_samples() { return std::exchange(samples_, 0); }
 
  private:
+  void make_pack();
+  void follow_average(bool restart);
   void make_upload();
   /// Sets the parts of a batch to upload, and their destinations.
   void set_parts(const Batch& batch);
@@ -112,6 +116,7 @@ class Model {
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
   std::unique_ptr<BatchResults> train_results_, eval_results_;
+  std::unique_ptr<Executor> pack_;  // of all weights; null: the executors read them as they are
   std::unique_ptr<OutputRows> output_rows_;
   std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: not needed
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images

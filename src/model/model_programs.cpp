@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "exec/weight_packing.h"
 #include "optim/step_functors.h"
 #include "plan/fuse.h"
+#include "plan/packed_weights.h"
 
 namespace trainyard {
 namespace {
@@ -41,6 +43,7 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
   return {.type = plan.target.arithmetic(),
           .slots = options.slots,
           .averages = options.average.has_value(),
+          .packs_average = options.average && options.average->judged,
           .input_bytes = plan.input_bytes,
           .staging_bytes = staging_bytes(plan, graph),
           .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
@@ -51,6 +54,13 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
           .kept = options.kept_outputs};
 }
 
+void pack_weights(ModelPlans& plans) {
+  std::vector<Plan*> list{&plans.eval};
+  if (plans.train) list.push_back(&*plans.train);
+  for (Plan* plan : list) use_packed_weights(*plan, plans.blocks);
+  plans.blocks.packed = lay_out_packed(plans.blocks, {list.begin(), list.end()});
+}
+
 }  // namespace
 
 ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool train) {
@@ -59,6 +69,7 @@ ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool tra
   plans.eval = make_plan(fused, target, request_of(graph, false));
   if (train) plans.train = make_plan(fused, target, request_of(graph, true));
   plans.blocks = lay_out_blocks(plans.eval.laid_out.graph);
+  if (target.packs_weights) pack_weights(plans);
   return plans;
 }
 
@@ -77,7 +88,9 @@ std::size_t ModelPrograms::transient_bytes() const {
 ModelPrograms make_programs(const TrainingGraph& graph, const ExecutorFactory& executors,
                             const ModelOptions& options) {
   const int replicas = options.statistics_sum == nullptr ? 1 : options.statistics_sum->replicas();
-  ModelPlans plans = make_plans(with_replicas(graph, replicas), options.target, options.train);
+  Target target = options.target;
+  target.packs_weights = weight_packing_of(executors) != nullptr;
+  ModelPlans plans = make_plans(with_replicas(graph, replicas), target, options.train);
   ModelPrograms programs{.blocks = std::move(plans.blocks)};
   const auto make = [&](Plan&& plan) {
     return std::make_unique<Program>(std::move(plan), programs.blocks, executors, options.threads,

@@ -1,5 +1,6 @@
 #include "plan/blocks.h"
 
+#include <algorithm>
 #include <map>
 #include <span>
 
@@ -24,6 +25,22 @@ void append(std::vector<BlockEntry>& entries, std::vector<std::int64_t>& of_node
 }
 
 }  // namespace
+
+const PackedEntry* PackedLayout::find(std::int64_t parameter, const WeightShape& shape) const {
+  const auto same = [&](const PackedEntry& entry) {
+    return entry.parameter == parameter && entry.shape == shape;
+  };
+  const auto found = std::ranges::find_if(entries, same);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+TensorView PackedLayout::view(std::byte* block, const PackedEntry& entry) const {
+  return {.data = block + entry.offset, .type = type, .layout = packed_layout(entry.shape)};
+}
+
+Layout packed_layout(const WeightShape& shape) {
+  return plain_layout({shape.padded_filters, shape.height, shape.width, shape.padded_channels});
+}
 
 std::vector<NodeId> parameter_owners(const Graph& graph) {
   std::map<std::string, NodeId> ids;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/functor/weights.h"
 #include "graph/graph.h"
 
 namespace trainyard {
@@ -18,6 +19,27 @@ struct BlockEntry {
   std::int64_t offset = 0;
 };
 
+/// A parameter in the packed block.
+struct PackedEntry {
+  std::int64_t parameter = 0;  // index of its entry in BlockLayout::parameters
+  WeightShape shape;
+  std::size_t offset = 0;  // in bytes
+};
+
+/// The packed block: parameters in the type and order in which executors read them, for devices
+/// that pack weights. What follows from the weights is written after every change of them.
+struct PackedLayout {
+  DType type = DType::f32;
+  std::vector<PackedEntry> entries;
+  std::size_t bytes = 0;
+
+  /// Null if nothing reads the parameter so.
+  [[nodiscard]] const PackedEntry* find(std::int64_t parameter, const WeightShape& shape) const;
+  [[nodiscard]] TensorView view(std::byte* block, const PackedEntry& entry) const;
+};
+/// Of a packed weight: [padded_filters, height, width, padded_channels].
+[[nodiscard]] Layout packed_layout(const WeightShape& shape);
+
 /// Parameters in backward order of the nodes that own them, each at a multiple of kChunk elements.
 /// The gradient block has the same order, with the batch statistics as its tail: one all-reduce
 /// covers both. Running statistics are a separate block, in the order of the tail.
@@ -29,6 +51,7 @@ struct BlockLayout {
   std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry, also for
                                                              // nodes that share it
   std::vector<std::vector<std::int64_t>> statistic_of_node;
+  PackedLayout packed;  // empty: executors read the parameters as they are
 
   [[nodiscard]] std::int64_t gradient_elements() const {
     return parameter_elements + statistic_elements;

@@ -13,14 +13,26 @@ bool writes_own_entries(const Plan& plan, const PlanStep& step) {
          plan.laid_out.graph.nodes[step.node].op->contract().synced_backward;
 }
 
-/// The entries of the block that a step writes or adds to.
+/// The entries of the block that a step writes or adds to. A packed gradient is written to the
+/// block where it is unpacked.
 std::vector<std::int64_t> entries_written(const Plan& plan, const BlockLayout& blocks,
                                           const PlanStep& step) {
-  if (writes_own_entries(plan, step)) return blocks.parameter_of_node[step.node];
-  if (step.kind != PlanStep::Kind::accumulate) return {};
-  const auto& sum = plan.tensors[step.outputs[0]].gradient_of;
-  if (!sum) return {};
-  return {blocks.parameter_of_node[sum->node][sum->index]};
+  std::vector<std::int64_t> entries;
+  if (writes_own_entries(plan, step)) {
+    const std::vector<std::int64_t>& own = blocks.parameter_of_node[step.node];
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const bool packed = !step.packed_gradients.empty() && step.packed_gradients[i] != kNoTensor;
+      if (!packed) entries.push_back(own[i]);
+    }
+  }
+  if (step.kind != PlanStep::Kind::accumulate && step.kind != PlanStep::Kind::unpack) {
+    return entries;
+  }
+  for (const TensorId output : step.outputs) {
+    const auto& written = plan.tensors[output].gradient_of;
+    if (written) entries.push_back(blocks.parameter_of_node[written->node][written->index]);
+  }
+  return entries;
 }
 
 /// By entry: the number of steps up to and including the last that writes it.

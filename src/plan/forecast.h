@@ -14,7 +14,7 @@ namespace trainyard {
 
 /// Bytes that a model takes, by kind. The kinds add up to the memory allocated.
 struct MemoryForecast {
-  std::size_t weights = 0;      // with running statistics, and their averages
+  std::size_t weights = 0;      // with running statistics, their averages, packed weights
   std::size_t gradients = 0;    // with batch statistics, and sums over shards and micro-batches
   std::size_t optimizer = 0;    // its state
   std::size_t inputs = 0;       // a batch, and the state that kernels read

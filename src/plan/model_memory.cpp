@@ -36,6 +36,8 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
   offsets.running = allocator.take(running_bytes);
   offsets.averaged_weights = allocator.take(sizes.averages ? parameter_bytes : 0);
   offsets.averaged_running = allocator.take(sizes.averages ? running_bytes : 0);
+  offsets.packed = allocator.take(blocks.packed.bytes);
+  offsets.averaged_packed = allocator.take(sizes.packs_average ? blocks.packed.bytes : 0);
   offsets.inputs = allocator.take(sizes.input_bytes);
   offsets.staging = allocator.take(sizes.staging_bytes);
   offsets.state = allocator.take(sizeof(StepState));

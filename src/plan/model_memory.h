@@ -11,10 +11,12 @@
 
 namespace trainyard {
 
-/// A copy of a model's weights: parameters and running statistics.
+/// A copy of a model's weights: parameters and running statistics, and what executors read of the
+/// parameters packed (BlockLayout::packed).
 struct WeightBlocks {
   std::byte* weights = nullptr;
   std::byte* running = nullptr;
+  std::byte* packed = nullptr;
 };
 
 /// The persistent memory of a rank: flat blocks, state and inputs, on the device. The host reads
@@ -22,9 +24,10 @@ struct WeightBlocks {
 class ModelMemory {
  public:
   struct Sizes {
-    DType type = DType::f32;  // of parameters, gradients, state and statistics: f32 or f64
-    int slots = 0;            // optimizer state blocks
-    bool averages = false;    // has a second copy of weights and running statistics
+    DType type = DType::f32;     // of parameters, gradients, state and statistics: f32 or f64
+    int slots = 0;               // optimizer state blocks
+    bool averages = false;       // has a second copy of weights and running statistics
+    bool packs_average = false;  // a program reads the packed weights of that copy
     std::size_t input_bytes = 0;
     std::size_t staging_bytes = 0;  // of images before conversion to the input's layout and type
     std::int64_t batch = 1;
@@ -39,8 +42,9 @@ class ModelMemory {
   struct Offsets {
     std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
     std::size_t slots = 0, slot_bytes = 0;
-    std::size_t running = 0, averaged_weights = 0, averaged_running = 0, inputs = 0, staging = 0,
-                state = 0, sample_index = 0, results = 0;
+    std::size_t running = 0, averaged_weights = 0, averaged_running = 0, packed = 0,
+                averaged_packed = 0, inputs = 0, staging = 0, state = 0, sample_index = 0,
+                results = 0;
     std::size_t plain_outputs = 0, output_rows = 0;
     std::size_t bytes = 0;
   };
@@ -64,13 +68,15 @@ class ModelMemory {
   [[nodiscard]] std::byte* slot(int index) const;
   [[nodiscard]] int slots() const { return sizes_.slots; }
   [[nodiscard]] std::byte* running() const { return at(offsets_.running); }
-  /// weights() and running().
-  [[nodiscard]] WeightBlocks trained() const { return {weights(), running()}; }
-  /// Blocks like those of trained(), with Sizes::averages.
+  /// weights(), running() and what is packed of them.
+  [[nodiscard]] WeightBlocks trained() const { return {weights(), running(), at(offsets_.packed)}; }
+  /// Blocks like those of trained(), with Sizes::averages; packed with Sizes::packs_average.
   [[nodiscard]] WeightBlocks averaged() const {
-    return {at(offsets_.averaged_weights), at(offsets_.averaged_running)};
+    return {at(offsets_.averaged_weights), at(offsets_.averaged_running),
+            at(offsets_.averaged_packed)};
   }
   [[nodiscard]] bool averages() const { return sizes_.averages; }
+  [[nodiscard]] bool packs_average() const { return sizes_.packs_average; }
   [[nodiscard]] std::byte* inputs() const { return at(offsets_.inputs); }
   [[nodiscard]] std::byte* staging() const { return at(offsets_.staging); }
   [[nodiscard]] StepState* state() const {

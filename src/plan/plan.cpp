@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/key.h"
 
 namespace trainyard {
 namespace {
@@ -169,7 +170,7 @@ class Differentiator {
       return;
     }
     for (const ParameterSpec& parameter : node.signature.parameters) {
-      step.parameter_gradients.push_back(gradient_tensor(parameter, node.path));
+      step.parameter_gradients.push_back(add_tensor(gradient_tensor(plan_, parameter, node.path)));
     }
     const std::vector<TensorId> own = step.parameter_gradients;
     plan_.steps.push_back(std::move(step));
@@ -179,19 +180,11 @@ class Differentiator {
   void add_to_block(const std::vector<TensorId>& gradients, NodeId node) {
     const Node& owner = graph_.nodes[owners_[node]];
     for (std::size_t index = 0; index < gradients.size(); ++index) {
-      const TensorId sum = gradient_tensor(owner.signature.parameters[index], owner.path);
+      const TensorId sum =
+          add_tensor(gradient_tensor(plan_, owner.signature.parameters[index], owner.path));
       plan_.tensors[sum].gradient_of = {.node = owners_[node], .index = index};
       accumulate(gradients[index], sum, node);
     }
-  }
-
-  TensorId gradient_tensor(const ParameterSpec& parameter, const std::string& path) {
-    const Layout layout = plain_layout(parameter.shape);
-    const DType type = plan_.target.arithmetic();
-    return add_tensor({.name = path + "." + parameter.name + " gradient",
-                       .layout = layout,
-                       .type = type,
-                       .bytes = static_cast<std::size_t>(span_elements(layout)) * size_of(type)});
   }
 
   /// Identity, flatten, add: the gradient of the output is the gradient of each input.
@@ -309,6 +302,40 @@ void turn_backward_reorders(Plan& plan) {
 TensorId Plan::root(TensorId id) const {
   while (tensors[id].alias_of != kNoTensor) id = tensors[id].alias_of;
   return id;
+}
+
+PlanTensor gradient_tensor(const Plan& plan, const ParameterSpec& parameter,
+                           const std::string& path) {
+  const Layout layout = plain_layout(parameter.shape);
+  const DType type = plan.target.arithmetic();
+  return {.name = path + "." + parameter.name + " gradient",
+          .layout = layout,
+          .type = type,
+          .bytes = static_cast<std::size_t>(span_elements(layout)) * size_of(type)};
+}
+
+StepDescription description_of(const Plan& plan, const PlanStep& step) {
+  const LaidOutGraph& laid_out = plan.laid_out;
+  const Node& node = laid_out.graph.nodes[step.node];
+  const auto layouts_of = [&](const std::vector<ValueId>& values) {
+    std::vector<Layout> layouts;
+    for (const ValueId value : values) layouts.push_back(laid_out.layouts[value]);
+    return layouts;
+  };
+  StepDescription description{.op = node.op.get(),
+                              .pass = step.pass,
+                              .storage = plan.target.storage,
+                              .tf32 = plan.target.tf32,
+                              .signature = node.signature,
+                              .inputs = layouts_of(node.inputs),
+                              .outputs = layouts_of(node.outputs),
+                              .adds_gradient = step.adds_gradient,
+                              .node = key_of(node.path),
+                              .workspace_cap = plan.target.workspace_cap};
+  for (const TensorId gradient : step.input_gradients) {
+    description.needs_input_gradient.push_back(gradient != kNoTensor);
+  }
+  return description;
 }
 
 Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request) {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "exec/executor.h"
+#include "exec/packed_parameters.h"
 #include "plan/blocks.h"
 #include "plan/layouts.h"
 #include "plan/target.h"
@@ -37,23 +39,28 @@ struct PlanTensor {
   bool input = false;             // written by the host before the first step: in the input arena
   bool kept = false;              // read after the last step
   std::optional<ParameterId> gradient_of;  // is in the gradient block, at this parameter's entry
+  std::optional<WeightShape> packed;       // a packed gradient
   std::size_t offset = 0;                  // in its arena, set by plan_memory
 };
 
-/// One step: a pass of a node, a reorder, or a sum of gradients.
+/// One step: a pass of a node, a reorder, a sum of gradients, or the unpacking of gradients.
 struct PlanStep {
-  enum class Kind { op, reorder, accumulate };
+  enum class Kind { op, reorder, accumulate, unpack };
   Kind kind = Kind::op;
   Pass pass = Pass::forward_train;
   NodeId node = -1;
   // In the order of the op's signature; kNoTensor for what the step does not read or write. A
-  // reorder copies inputs[0] to outputs[0], an accumulation adds inputs[0] to outputs[0].
+  // reorder copies inputs[0] to outputs[0], an accumulation adds inputs[0] to outputs[0], and each
+  // packed inputs[i] is unpacked to outputs[i].
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
   std::vector<TensorId> output_gradients;
   std::vector<TensorId> input_gradients;
   // Where the parameters' gradients go if not to the gradient block: empty, or one per parameter.
   std::vector<TensorId> parameter_gradients;
+  std::vector<PackedParameter> packed_parameters;  // read in the packed block
+  // Gradients that are written packed, by parameter (kNoTensor: plain), or empty: all plain.
+  std::vector<TensorId> packed_gradients;
   bool adds_gradient = false;  // adds to its one input gradient, which an earlier step wrote
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
@@ -84,6 +91,13 @@ struct PlanRequest {
 /// needs.
 [[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
 
+/// What the executor of a step is built from; the device's part is left out.
+[[nodiscard]] StepDescription description_of(const Plan& plan, const PlanStep& step);
+
+/// A tensor of a parameter's gradient, plain.
+[[nodiscard]] PlanTensor gradient_tensor(const Plan& plan, const ParameterSpec& parameter,
+                                         const std::string& path);
+
 /// What the executor of a step needs besides its tensors, in bytes.
 struct StepNeeds {
   std::size_t workspace = 0;  // of this step alone
@@ -96,7 +110,7 @@ void complete(Plan& plan, std::span<const StepNeeds> needs);
 
 /// Upper bounds on the steps' needs for a target whose device is not available: for ops with
 /// parameters or statistics (products and sums over a batch; the others need none) the target's
-/// cap, or their packed weights if those are larger, and what the op saves for backward.
+/// cap, and what the op saves for backward.
 [[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
 
 /// Removes accumulations: where the later of two gradients is of a step that can add, and nothing

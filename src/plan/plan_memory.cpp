@@ -26,8 +26,9 @@ std::vector<Lifetime> lifetimes_of(const Plan& plan) {
   std::vector<Lifetime> lifetimes(plan.tensors.size());
   for (int index = 0; index < static_cast<int>(plan.steps.size()); ++index) {
     const PlanStep& step = plan.steps[index];
-    for (const auto* list : {&step.inputs, &step.outputs, &step.output_gradients,
-                             &step.input_gradients, &step.parameter_gradients}) {
+    for (const auto* list :
+         {&step.inputs, &step.outputs, &step.output_gradients, &step.input_gradients,
+          &step.parameter_gradients, &step.packed_gradients}) {
       for (const TensorId id : *list) use(lifetimes, plan, id, index);
     }
     use(lifetimes, plan, step.reserve, index);

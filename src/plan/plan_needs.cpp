@@ -35,13 +35,6 @@ void add_workspaces(Plan& plan, std::span<const StepNeeds> needs) {
   }
 }
 
-/// Parameters as packed by a step: needed by the step itself, regardless of the cap on libraries.
-std::size_t packed_bytes(const Plan& plan, const Signature& signature) {
-  std::int64_t elements = 0;
-  for (const auto& parameter : signature.parameters) elements += parameter.shape.elements();
-  return static_cast<std::size_t>(elements) * size_of(plan.target.storage);
-}
-
 }  // namespace
 
 void complete(Plan& plan, std::span<const StepNeeds> needs) {
@@ -59,11 +52,8 @@ std::vector<StepNeeds> largest_needs(const Plan& plan) {
     if (step.kind != PlanStep::Kind::op) continue;
     const Signature& signature = plan.laid_out.graph.nodes[step.node].signature;
     const bool reduces = !signature.parameters.empty() || !signature.statistics.empty();
-    if (reduces) {
-      needs[index].workspace = std::max(plan.target.workspace_cap, packed_bytes(plan, signature));
-    }
-    needs[index].workspace =
-        std::max(needs[index].workspace, static_cast<std::size_t>(signature.workspace_bytes));
+    needs[index].workspace = std::max(reduces ? plan.target.workspace_cap : 0,
+                                      static_cast<std::size_t>(signature.workspace_bytes));
     if (step.pass == Pass::forward_train) {
       needs[index].reserve = static_cast<std::size_t>(signature.saved_bytes);
     }

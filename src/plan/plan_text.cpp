@@ -17,6 +17,7 @@ std::string tensor_list(const PlanStep& step) {
   append("dout", step.output_gradients);
   append(step.adds_gradient ? "din+" : "din", step.input_gradients);
   append("dparam", step.parameter_gradients);
+  append("dpacked", step.packed_gradients);
   append("reserve", {step.reserve});
   append("workspace", {step.workspace});
   return out;
@@ -39,6 +40,7 @@ std::string_view name_of(Pass pass) {
 }
 
 std::string name_of(const Plan& plan, const PlanStep& step) {
+  if (step.kind == PlanStep::Kind::unpack) return "unpack gradients";
   const std::string path = step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
   if (step.kind == PlanStep::Kind::accumulate) return path + " accumulate";
   return path + " " + std::string(name_of(step.pass));

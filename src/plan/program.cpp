@@ -4,18 +4,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/key.h"
+#include "base/error.h"
+#include "exec/weight_packing.h"
 #include "plan/work.h"
 #include "tensor/float_types.h"
 
 namespace trainyard {
 namespace {
-
-std::vector<Layout> layouts_of(const LaidOutGraph& laid_out, const std::vector<ValueId>& values) {
-  std::vector<Layout> layouts;
-  for (const ValueId value : values) layouts.push_back(laid_out.layouts[value]);
-  return layouts;
-}
 
 /// Calls f with the first element of each row along w.
 template <class F>
@@ -83,23 +78,12 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
                             StatisticsSum* statistics_sum) {
   BoundStep bound;
   if (step.kind == PlanStep::Kind::op) {
-    const Node& node = plan_.laid_out.graph.nodes[step.node];
-    StepDescription description{.op = node.op.get(),
-                                .pass = step.pass,
-                                .storage = plan_.target.storage,
-                                .tf32 = plan_.target.tf32,
-                                .signature = node.signature,
-                                .inputs = layouts_of(plan_.laid_out, node.inputs),
-                                .outputs = layouts_of(plan_.laid_out, node.outputs),
-                                .adds_gradient = step.adds_gradient,
-                                .node = key_of(node.path),
-                                .threads = threads,
-                                .workspace_cap = plan_.target.workspace_cap,
-                                .statistics_sum = statistics_sum};
-    for (const TensorId gradient : step.input_gradients) {
-      description.needs_input_gradient.push_back(gradient != kNoTensor);
-    }
+    StepDescription description = description_of(plan_, step);
+    description.threads = threads;
+    description.statistics_sum = statistics_sum;
     bound.executor = factory.make(description);
+  } else if (step.kind == PlanStep::Kind::unpack) {
+    bound.executor = make_unpack(factory, step);
   } else {
     const PlanTensor& from = plan_.tensors[step.inputs[0]];
     const PlanTensor& to = plan_.tensors[step.outputs[0]];
@@ -109,6 +93,15 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
             : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
   }
   steps_.push_back(std::move(bound));
+}
+
+std::unique_ptr<Executor> Program::make_unpack(const ExecutorFactory& factory,
+                                               const PlanStep& step) const {
+  const WeightPacking* const packing = weight_packing_of(factory);
+  TY_CHECK(packing != nullptr, "the device of this plan packs weights");
+  std::vector<WeightShape> shapes;
+  for (const TensorId id : step.inputs) shapes.push_back(*plan_.tensors[id].packed);
+  return packing->make_unpack(shapes, plan_.target.storage);
 }
 
 TensorView Program::view_of(TensorId id) const {
@@ -159,10 +152,24 @@ void Program::bind_blocks(const ModelMemory& memory, const WeightBlocks& weights
                       .type = memory.type(),
                       .layout = plain_layout(entry.shape)};
   };
-  for (const std::int64_t entry : blocks_.parameter_of_node[step.node]) {
+  const std::vector<std::int64_t>& parameters = blocks_.parameter_of_node[step.node];
+  for (const std::int64_t entry : parameters) {
     tensors.parameters.push_back(view(weights.weights, blocks_.parameters[entry], 0));
     if (!step.parameter_gradients.empty()) continue;
     tensors.parameter_gradients.push_back(view(memory.gradients(), blocks_.parameters[entry], 0));
+  }
+  for (const auto& [index, shape, beside] : step.packed_parameters) {
+    const PackedEntry& entry = *blocks_.packed.find(parameters[index], shape);
+    const TensorView packed = blocks_.packed.view(weights.packed, entry);
+    if (beside) {
+      tensors.parameters.push_back(packed);
+    } else {
+      tensors.parameters[index] = packed;
+    }
+  }
+  for (std::size_t i = 0; i < step.packed_gradients.size(); ++i) {
+    if (step.packed_gradients[i] == kNoTensor) continue;
+    tensors.parameter_gradients[i] = view_of(step.packed_gradients[i]);
   }
   for (const std::int64_t entry : blocks_.statistic_of_node[step.node]) {
     tensors.running.push_back(view(weights.running, blocks_.statistics[entry], 0));

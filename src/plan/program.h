@@ -64,6 +64,8 @@ class Program {
   };
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
                      StatisticsSum* statistics_sum);
+  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const ExecutorFactory& factory,
+                                                      const PlanStep& step) const;
   [[nodiscard]] TensorView view_of(TensorId id) const;
   void bind_blocks(const ModelMemory& memory, const WeightBlocks& weights, const PlanStep& step,
                    StepTensors& tensors) const;

@@ -73,6 +73,7 @@ Target cuda_target(Precision precision) {
           .maps = Target::Maps::channels_last,
           .channel_multiple = kVectorBytes / static_cast<std::int64_t>(size_of(storage)),
           .maps_input = true,
+          .packs_weights = true,
           .adds_gradients = true,
           .workspace_cap = kCudaWorkspaceCap};
 }

@@ -32,6 +32,8 @@ struct Target {
   std::int64_t channel_multiple = 1;  // block, or padding of channels_last
   bool maps_input = false;            // the network's input has the layout of maps too, else it is
                                       // plain
+  bool packs_weights = false;         // executors read and write packed weights
+                                      // (exec/packed_parameters.h)
   bool fuse = true;             // apply fuse() and write branches straight into their concatenation
   bool adds_gradients = false;  // a step may add its input's gradient to another one of that input
                                 // (PlanStep::adds_gradient), if its op can

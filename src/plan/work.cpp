@@ -75,6 +75,7 @@ std::size_t bytes_moved(const Plan& plan, const PlanStep& step) {
     case PlanStep::Kind::accumulate:
       return bytes_of(plan, {&step.inputs}) + 2 * bytes_of(plan, {&step.outputs});
     case PlanStep::Kind::reorder:
+    case PlanStep::Kind::unpack:
       return bytes_of(plan, {&step.inputs}) + bytes_of(plan, {&step.outputs});
     case PlanStep::Kind::op:
       break;

@@ -80,6 +80,7 @@ void fill_weights(Model& model, const LoadedCheckpoint& checkpoint,
   const char* const average = average_judged ? kWeights : kAverage;
   if (!model.memory().averages() || !checkpoint.files.contains(average)) return;
   fill(weight_slots(model, model.memory().averaged()), file_of(checkpoint, average), model, faults);
+  model.publish_weights(WeightChange::average);
 }
 
 /// The state of a loss scale, for runs that have one.

@@ -33,6 +33,7 @@ void copy_judged_weights(Model& from, Model& to) {
              static_cast<std::size_t>(a.parameter_elements) * element);
   queue.copy(written.running, read.running,
              static_cast<std::size_t>(a.statistic_elements) * element);
+  to.publish_weights(WeightChange::load);
 }
 
 }  // namespace trainyard

@@ -93,7 +93,8 @@ if begin_on_gpus "with shards one GPU, four GPUs, and four ranks on one GPU give
 fi
 
 if begin_on_gpus "a run is resumed on another number of GPUs, with the same bytes with shards"; then
-  shards=(--set 'batch={total: 32, shards: 4}')
+  # Rounded weights are packed from those of the checkpoint, and from their average.
+  shards=(--set 'batch={total: 32, shards: 4}' --precision bf16 --set 'average={ema: 0.9}')
   on 4 "${tiny[@]}" "${shards[@]}" --gpus 4 --set epochs=30 --out whole
   run_until "Epoch 2/" "$source_dir/scripts/standin.sh" --build "$build" 4 "${quick[@]}" "${tiny[@]}" \
     "${shards[@]}" --gpus 4 --set epochs=30 --out parts
@@ -102,6 +103,16 @@ if begin_on_gpus "a run is resumed on another number of GPUs, with the same byte
   on 4 resume parts --no-tune --gpus 2
   expect_code 0
   expect_same_run whole parts
+fi
+
+if begin_on_gpus "a run computes with the weights of --init before its first step"; then
+  sed -i '/- bn$/d' tiny.yaml
+  losses_of() { cut -d , -f "$(head -1 "$1/metrics.csv" | tr , '\n' | grep -nx val_loss | cut -d : -f 1)" "$1/metrics.csv"; }
+  on 1 "${tiny[@]}" --gpus 1 --precision bf16 --out from
+  on 1 "${tiny[@]}" --gpus 1 --precision bf16 --out to --init from/weights/last.safetensors \
+    --set epochs=1 --set 'optimizer={sgd: {lr: 1e-30}}'
+  expect_code 0
+  expect_equal "$(losses_of to | tail -1)" "$(losses_of from | tail -1)"
 fi
 
 if begin_on_gpus "accumulation, sync batch norm and 16-bit gradient dtype give the same bytes with --eager"; then
@@ -171,4 +182,4 @@ if begin_on_gpus "doctor finds everything that training on a GPU needs"; then
   expect_out "everything that training on a GPU needs was found"
 fi
 
-finish 12 12
+finish 13 13

@@ -25,14 +25,3 @@ TEST_CASE("a cap that is not a multiple of the alignment is rounded down for the
   StepWorkspace workspace(1000);
   CHECK(workspace.left() == 768);
 }
-
-TEST_CASE(
-    "the needs of another pass are left free, so that the library makes the same choice for both") {
-  StepWorkspace training(1024), evaluation(1024);
-  training.leave(300);
-  static_cast<void>(evaluation.take(300));
-  CHECK(training.left() == evaluation.left());
-  CHECK(training.used() == 0);
-  training.leave(5000);
-  CHECK(training.left() == 0);
-}

@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
 #include "exec/functor/bias.h"
+#include "exec/functor/weight_copies.h"
 #include "kernels/launch.h"
 
 using namespace trainyard;
@@ -29,18 +32,52 @@ constexpr WeightShape kPadded{.filters = 3,
                               .padded_channels = 8};
 
 template <class T>
-std::vector<T> packed(const WeightShape& shape, const std::vector<float>& from) {
-  std::vector<T> to(static_cast<std::size_t>(shape.packed_elements()), T(-1.0f));
-  kLauncher.each(shape.packed_elements(), PackWeights<T>{shape, from.data(), to.data()});
+TensorView view_of(std::vector<T>& values) {
+  return {.data = values.data(), .type = DTypeOf<T>::value, .layout = {}};
+}
+
+/// Lists of values, one per weight.
+template <class T>
+using Lists = std::vector<std::vector<T>>;
+
+template <class Functor, bool kPacks, class From, class To>
+void copy_all(const std::vector<WeightShape>& shapes, Lists<From>& from, Lists<To>& to) {
+  const auto device = make_cpu_device();
+  const auto queue = device->make_queue();
+  WeightCopies<Functor, kPacks, CpuLauncher> copies(shapes, kLauncher, *device, *queue);
+  StepTensors tensors;
+  for (auto& values : from) tensors.inputs.push_back(view_of(values));
+  for (auto& values : to) tensors.outputs.push_back(view_of(values));
+  copies.bind(tensors);
+  copies.run();
+}
+
+/// Of one launch; -1 was there before.
+template <class T>
+Lists<T> all_packed(const std::vector<WeightShape>& shapes, Lists<float>& from) {
+  Lists<T> to;
+  for (const WeightShape& shape : shapes) {
+    to.emplace_back(static_cast<std::size_t>(shape.packed_elements()), T(-1.0f));
+  }
+  copy_all<PackWeights<T>, true>(shapes, from, to);
   return to;
 }
 
 template <class T>
-void check_round_trip(const WeightShape& shape) {
-  const std::vector<float> weights = counted(shape.plain_elements());
-  const std::vector<T> middle = packed<T>(shape, weights);
-  std::vector<float> back(weights.size(), -1);
-  kLauncher.each(shape.plain_elements(), UnpackWeights<T>{shape, middle.data(), back.data()});
+std::vector<T> packed(const WeightShape& shape, const std::vector<float>& from) {
+  Lists<float> list{from};
+  return all_packed<T>({shape}, list)[0];
+}
+
+template <class T>
+void check_round_trip(const std::vector<WeightShape>& shapes) {
+  Lists<float> weights, back;
+  for (const WeightShape& shape : shapes) {
+    weights.push_back(counted(shape.plain_elements()));
+    back.emplace_back(weights.back().size(), -1.0f);
+  }
+  Lists<T> middle = all_packed<T>(shapes, weights);
+  copy_all<UnpackWeights<T>, false>(shapes, middle, back);
   CHECK(back == weights);
 }
 
@@ -70,11 +107,72 @@ TEST_CASE("weights are rounded once to the storage type") {
   CHECK(static_cast<float>(to[1]) == -3.0f);
 }
 
-TEST_CASE("unpacking is the reverse of packing") {
-  check_round_trip<float>(kPadded);
-  check_round_trip<BFloat16>(kPadded);
-  check_round_trip<Float16>(kPadded);
-  check_round_trip<float>({.filters = 5, .channels = 7, .padded_filters = 5, .padded_channels = 7});
+TEST_CASE("unpacking is the reverse of packing, of many weights at once") {
+  const std::vector<WeightShape> shapes{
+      kPadded,
+      {.filters = 5, .channels = 7, .padded_filters = 5, .padded_channels = 7},  // in its own order
+      {.filters = 6,
+       .channels = 3,
+       .height = 3,
+       .width = 3,
+       .padded_filters = 6,
+       .padded_channels = 3},                                                      // of a group
+      {.filters = 2, .channels = 12, .padded_filters = 8, .padded_channels = 16},  // padded vectors
+      {.filters = 4,
+       .channels = 16,
+       .height = 1,
+       .width = 2,
+       .padded_filters = 4,
+       .padded_channels = 16},
+      {.channels = 10, .padded_channels = 10}};
+  // The values are whole numbers that 8 bits of mantissa hold.
+  check_round_trip<float>(shapes);
+  check_round_trip<BFloat16>(shapes);
+  check_round_trip<Float16>(shapes);
+}
+
+TEST_CASE("packing writes every element of a weight once and nothing else") {
+  for (std::int64_t channels = 1; channels <= 17; ++channels) {
+    for (const std::int64_t padded : {channels, round_up<std::int64_t>(channels, 8)}) {
+      for (const std::int64_t window : {1, 2, 9}) {
+        const WeightShape shape{.filters = 3,
+                                .channels = channels,
+                                .width = window,
+                                .padded_filters = 4,
+                                .padded_channels = padded};
+        const std::vector<BFloat16> to = packed<BFloat16>(shape, counted(shape.plain_elements()));
+        const WeightEntry entry = weight_entry(shape, kPack<BFloat16>);
+        std::vector<int> written(to.size());
+        for (std::int64_t item = 0; item < entry.items(); ++item) {
+          const auto place = entry.place(item);
+          for (int k = 0; k < place.packed; ++k) {
+            ++written[static_cast<std::size_t>(place.packed_offset + k)];
+          }
+        }
+        CHECK(std::ranges::count(written, 1) == shape.packed_elements());
+        CHECK(std::ranges::count(to, BFloat16(-1.0f)) == 0);
+        CHECK(entry.place(entry.items()).packed == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("rows of packed weights that are multiples of 16 bytes are copied by vectors") {
+  const auto entry = [](std::int64_t filters, std::int64_t channels, std::int64_t window,
+                        std::int64_t padded) {
+    return weight_entry({.filters = filters,
+                         .channels = channels,
+                         .width = window,
+                         .padded_filters = filters,
+                         .padded_channels = padded},
+                        8);
+  };
+  CHECK(entry(4, 16, 9, 16).width == 8);
+  CHECK_FALSE(entry(4, 16, 9, 16).vectors);
+  CHECK(entry(4, 12, 1, 16).vectors);
+  CHECK_FALSE(entry(4, 10, 1, 16).vectors);
+  CHECK(entry(4, 10, 1, 10).vectors);  // the same order: one row
+  CHECK(entry(4, 3, 9, 3).width == 1);
 }
 
 TEST_CASE("the two orders are the same only for unpadded 1x1 windows and for single channels") {

@@ -6,6 +6,7 @@
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/bias.h"
 #include "exec/functor/cuda/functors.h"
+#include "exec/functor/weight_copies.h"
 #include "functor_harness.h"
 #include "gpu.h"
 #include "gpu_array.h"
@@ -98,18 +99,55 @@ TEST_CASE("sums of gradients on a GPU are bit-identical to the CPU's" * doctest:
   }
 }
 
+/// Of weights that lie one after the other, each at a multiple of 16 bytes.
+struct WeightPlaces {
+  std::vector<std::int64_t> plain, packed;  // where each begins
+  std::int64_t plain_elements = 0, packed_elements = 0;
+};
+WeightPlaces places_of(const std::vector<WeightShape>& shapes) {
+  WeightPlaces places;
+  for (const WeightShape& shape : shapes) {
+    places.plain.push_back(places.plain_elements);
+    places.packed.push_back(places.packed_elements);
+    places.plain_elements += round_up<std::int64_t>(shape.plain_elements(), 8);
+    places.packed_elements += round_up<std::int64_t>(shape.packed_elements(), 8);
+  }
+  return places;
+}
+
+template <class From, class To>
+void run_copies(Executor& copies, From* from, const std::vector<std::int64_t>& from_places, To* to,
+                const std::vector<std::int64_t>& to_places) {
+  StepTensors tensors;
+  for (const std::int64_t place : from_places) {
+    tensors.inputs.push_back({from + place, DTypeOf<From>::value, {}});
+  }
+  for (const std::int64_t place : to_places) {
+    tensors.outputs.push_back({to + place, DTypeOf<To>::value, {}});
+  }
+  copies.bind(tensors);
+  copies.run();
+}
+
 template <class T>
-void check_weights(Gpu& gpu, const WeightShape& shape) {
-  const std::vector<float> plain = drawn<float>(shape.plain_elements());
-  std::vector<T> packed(static_cast<std::size_t>(shape.packed_elements()));
-  std::vector<float> unpacked(plain.size());
-  CpuLauncher(1).each(shape.packed_elements(), PackWeights<T>{shape, plain.data(), packed.data()});
-  CpuLauncher(1).each(shape.plain_elements(),
-                      UnpackWeights<T>{shape, packed.data(), unpacked.data()});
-  const GpuArray<float> from(gpu, plain), back(gpu, std::vector<float>(plain.size()));
-  const GpuArray<T> there(gpu, std::vector<T>(packed.size(), static_cast<T>(97.0F)));
-  cudnn::pack_weights(gpu.stream(), DTypeOf<T>::value, shape, from.data(), there.data());
-  cudnn::unpack_weights(gpu.stream(), DTypeOf<T>::value, shape, there.data(), back.data());
+void check_weights(Gpu& gpu, const std::vector<WeightShape>& shapes) {
+  const WeightPlaces places = places_of(shapes);
+  std::vector<float> plain = drawn<float>(places.plain_elements);
+  std::vector<T> packed(static_cast<std::size_t>(places.packed_elements), static_cast<T>(97.0F));
+  std::vector<float> unpacked(plain.size(), 97.0F);
+  const GpuArray<float> from(gpu, plain), back(gpu, unpacked);
+  const GpuArray<T> there(gpu, packed);
+  const auto host = make_cpu_device();
+  const auto queue = host->make_queue();
+  WeightCopies<PackWeights<T>, true, CpuLauncher> pack(shapes, CpuLauncher(1), *host, *queue);
+  WeightCopies<UnpackWeights<T>, false, CpuLauncher> unpack(shapes, CpuLauncher(1), *host, *queue);
+  run_copies(pack, plain.data(), places.plain, packed.data(), places.packed);
+  run_copies(unpack, packed.data(), places.packed, unpacked.data(), places.plain);
+  const auto packing = cudnn::make_weight_packing(*gpu.device, *gpu.queue);
+  const auto gpu_pack = packing->make_pack(shapes, DTypeOf<T>::value);
+  const auto gpu_unpack = packing->make_unpack(shapes, DTypeOf<T>::value);
+  run_copies(*gpu_pack, from.data(), places.plain, there.data(), places.packed);
+  run_copies(*gpu_unpack, there.data(), places.packed, back.data(), places.plain);
   CHECK(there.read() == packed);
   CHECK(back.read() == unpacked);
 }
@@ -117,12 +155,12 @@ void check_weights(Gpu& gpu, const WeightShape& shape) {
 TEST_CASE("packing and unpacking weights on a GPU is bit-identical to the CPU" *
           doctest::skip(no_gpu())) {
   Gpu gpu;
-  for (const WeightShape& shape :
-       {WeightShape{16, 3, 3, 3, 16, 8}, WeightShape{10, 5, 1, 2, 16, 8}, WeightShape{}}) {
-    check_weights<float>(gpu, shape);
-    check_weights<BFloat16>(gpu, shape);
-    check_weights<Float16>(gpu, shape);
-  }
+  const std::vector<WeightShape> shapes{
+      {16, 3, 3, 3, 16, 8},   {10, 5, 1, 2, 16, 8}, {}, {12, 3, 3, 3, 12, 3}, {6, 20, 1, 1, 8, 24},
+      {40, 50, 1, 1, 40, 50}, {8, 64, 3, 3, 8, 64}};
+  check_weights<float>(gpu, shapes);
+  check_weights<BFloat16>(gpu, shapes);
+  check_weights<Float16>(gpu, shapes);
 }
 
 template <class T>

@@ -1,16 +1,65 @@
 #include "mirrored.h"
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "exec/packed_parameters.h"
+#include "exec/weight_packing.h"
 
 namespace trainyard::op_tests {
 namespace {
 
+/// Packed weights or gradients of a step, in the device's memory.
+class PackedTensors {
+ public:
+  PackedTensors(Device& device, const std::vector<PackedParameter>& packed, DType storage)
+      : packed_(packed), storage_(storage) {
+    for (const PackedParameter& parameter : packed_) {
+      const auto elements = static_cast<std::size_t>(parameter.shape.packed_elements());
+      memory_.push_back(device.allocate(elements * size_of(storage)));
+      shapes_.push_back(parameter.shape);
+    }
+  }
+  [[nodiscard]] bool empty() const { return packed_.empty(); }
+  [[nodiscard]] const std::vector<WeightShape>& shapes() const { return shapes_; }
+  /// Puts the packed tensors into the list of a step, and lists both.
+  void take_places(std::vector<TensorView>& list, std::vector<TensorView>& plain,
+                   std::vector<TensorView>& packed) const {
+    for (std::size_t i = 0; i < packed_.size(); ++i) {
+      TensorView& place = list[packed_[i].index];
+      const TensorView view{.data = memory_[i]->data(), .type = storage_, .layout = {}};
+      plain.push_back(place);
+      packed.push_back(view);
+      if (!packed_[i].beside) place = view;
+    }
+    for (std::size_t i = 0; i < packed_.size(); ++i) {
+      if (packed_[i].beside) list.push_back(packed[i]);
+    }
+  }
+
+ private:
+  std::vector<PackedParameter> packed_;
+  DType storage_;
+  std::vector<WeightShape> shapes_;
+  std::vector<std::unique_ptr<DeviceBuffer>> memory_;
+};
+
 class MirroredExecutor final : public Executor {
  public:
-  MirroredExecutor(std::unique_ptr<Executor> executor, Device& device, Queue& queue)
-      : executor_(std::move(executor)), device_(device), queue_(queue) {}
+  MirroredExecutor(const ExecutorFactory& executors, const StepDescription& step, Device& device,
+                   Queue& queue)
+      : executor_(executors.make(step)),
+        device_(device),
+        queue_(queue),
+        read_(device, packed_by(executors, packed_parameters(step)), step.storage),
+        written_(device, packed_by(executors, packed_gradients(step)), step.storage) {
+    TY_CHECK(executor_ != nullptr, step.op->type());
+    const WeightPacking* const packing = weight_packing_of(executors);
+    if (!read_.empty()) pack_ = packing->make_pack(read_.shapes(), step.storage);
+    if (!written_.empty()) unpack_ = packing->make_unpack(written_.shapes(), step.storage);
+  }
   [[nodiscard]] std::size_t workspace_bytes() const override {
     return executor_->workspace_bytes();
   }
@@ -33,6 +82,7 @@ class MirroredExecutor final : public Executor {
         mirrored(const_cast<StepState*>(tensors.batch.state), sizeof(StepState)));
     there.batch.sample_index = static_cast<const std::int64_t*>(mirrored(
         const_cast<std::int64_t*>(tensors.batch.sample_index), batch * sizeof(std::int64_t)));
+    bind_packed(there);
     executor_->bind(there);
   }
 
@@ -40,7 +90,9 @@ class MirroredExecutor final : public Executor {
     for (auto& [host, mirror] : mirrors_) {
       queue_.copy_from_host(mirror.device->data(), host, mirror.bytes);
     }
+    if (pack_) pack_->run();
     executor_->run();
+    if (unpack_) unpack_->run();
     for (auto& [host, mirror] : mirrors_) {
       queue_.copy_to_host(host, mirror.device->data(), mirror.bytes);
     }
@@ -53,8 +105,24 @@ class MirroredExecutor final : public Executor {
     std::unique_ptr<DeviceBuffer> device;
   };
 
+  /// Nothing on a device that packs no weights.
+  static std::vector<PackedParameter> packed_by(const ExecutorFactory& executors,
+                                                std::vector<PackedParameter> packed) {
+    return weight_packing_of(executors) == nullptr ? std::vector<PackedParameter>{}
+                                                   : std::move(packed);
+  }
+
   static const TensorView& first_of(const StepTensors& tensors) {
     return tensors.inputs[0].data != nullptr ? tensors.inputs[0] : tensors.output_gradients[0];
+  }
+
+  /// The executor gets packed weights and gradients where it expects them.
+  void bind_packed(StepTensors& there) {
+    StepTensors reads, writes;
+    read_.take_places(there.parameters, reads.inputs, reads.outputs);
+    written_.take_places(there.parameter_gradients, writes.outputs, writes.inputs);
+    if (pack_) pack_->bind(reads);
+    if (unpack_) unpack_->bind(writes);
   }
 
   /// The device address of memory that may be passed several times (in place).
@@ -69,18 +137,17 @@ class MirroredExecutor final : public Executor {
     return mirror.device->data();
   }
 
-  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Executor> executor_, pack_, unpack_;  // null: nothing is packed
   Device& device_;
   Queue& queue_;
+  PackedTensors read_, written_;
   std::map<void*, Mirror> mirrors_;
 };
 
 }  // namespace
 
 std::unique_ptr<Executor> MirroredExecutors::make(const StepDescription& step) const {
-  std::unique_ptr<Executor> executor = executors_.make(step);
-  TY_CHECK(executor != nullptr, step.op->type());
-  return std::make_unique<MirroredExecutor>(std::move(executor), device_, queue_);
+  return std::make_unique<MirroredExecutor>(executors_, step, device_, queue_);
 }
 
 }  // namespace trainyard::op_tests

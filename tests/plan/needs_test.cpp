@@ -31,20 +31,6 @@ TEST_CASE("a workspace lives only for its step, a reserve from forward to backwa
   CHECK(plan.transient_bytes < 1024 * plan.steps.size());
 }
 
-TEST_CASE("weights packed for a step may exceed the workspace cap") {
-  FakeNetwork network({2, 4});
-  network(conv_like(), {0});  // 100 parameters
-  Target target = cuda_target(Precision::bf16);
-  target.workspace_cap = 199;
-  const Plan plan = training_plan(network, target);
-  std::vector<StepNeeds> needs = largest_needs(plan);
-  CHECK(needs[0].workspace == 200);
-  Plan completed = plan;
-  needs[0].workspace = 300;
-  complete(completed, needs);
-  CHECK(completed.tensors[completed.steps[0].workspace].bytes == 300);
-}
-
 TEST_CASE(
     "without its device a plan assumes the cap for steps with parameters, and nothing for others") {
   FakeNetwork network({2, 4});

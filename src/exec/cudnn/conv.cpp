@@ -1,6 +1,5 @@
-// Convolutions. Weights are plain OIHW in f32 in the flat blocks. In training they are packed once
-// per step, before the forward pass, and kept for the gradient of the input; gradients of the
-// weights are unpacked immediately.
+// Convolutions. Weights are read packed, unless the plain ones are in the same order and type, and
+// so are their gradients written (packed_parameters.h).
 #include <cstddef>
 #include <string>
 
@@ -11,11 +10,12 @@
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/cuda/functors.h"
+#include "exec/packed_parameters.h"
 
 namespace trainyard::cudnn {
 namespace {
 
-/// Shared by the three passes: the graph, its engine, and the address of the packed weights.
+/// Shared by the three passes: the graph and its engine.
 class ConvExecutor : public Executor {
  public:
   ConvExecutor(ContextPtr context, const StepDescription& step)
@@ -23,7 +23,7 @@ class ConvExecutor : public Executor {
         step_(conv_step(step)),
         storage_(step.storage),
         graph_(conv_graph(step)),
-        offsets_(conv_offsets(step, graph_, context_->settings().workspace_cap)),
+        offsets_(conv_offsets(step, context_->settings().workspace_cap)),
         // Without groups the padding takes part in the product and comes out zero.
         clears_padding_(step_.attributes.groups > 1),
         tf32_(step.tf32) {
@@ -104,55 +104,36 @@ class ConvForward final : public ConvExecutor {
  public:
   ConvForward(ContextPtr context, const StepDescription& step)
       : ConvExecutor(std::move(context), step),
-        training_(step.pass == Pass::forward_train),
         rounds_bias_(rounds_bias(step)),
         rows_(step.outputs[0]) {}
-  [[nodiscard]] std::size_t reserve_bytes() const override {
-    return training_ && !offsets_.direct ? offsets_.packed_bytes : 0;
-  }
   void bind(const StepTensors& tensors) override {
     output_ = tensors.outputs[0];
-    weight_ = tensors.parameters[0].as<float>();
-    packed_ = training_ ? tensors.reserve : address_at(tensors.workspace, offsets_.packed);
     bias_ = step_.attributes.bias ? tensors.parameters[1].as<float>() : nullptr;
-    rounded_bias_ = rounds_bias_ ? address_at(tensors.workspace, offsets_.rounded_bias) : nullptr;
-    void* const added = rounds_bias_ ? rounded_bias_ : bias_;
-    bind_graph(tensors, offsets_.direct ? weight_ : packed_,
-               engine_.choice.adds_bias ? added : nullptr);
+    void* const added = rounds_bias_ ? tensors.parameters[2].data : bias_;
+    bind_graph(tensors, tensors.parameters[0].data, engine_.choice.adds_bias ? added : nullptr);
   }
   void run() override {
-    const cudaStream_t stream = context_->stream();
-    if (!offsets_.direct) pack_weights(stream, storage_, offsets_.weights, weight_, packed_);
-    if (rounded_bias_ != nullptr && engine_.choice.adds_bias) {
-      round_bias(stream, storage_, step_.attributes.filters, bias_, rounded_bias_);
-    }
     run_graph();
     if (bias_ != nullptr && !engine_.choice.adds_bias) {
-      add_bias(stream, storage_, rows_, output_.data, bias_);
+      add_bias(context_->stream(), storage_, rows_, output_.data, bias_);
     }
     clear_padding(output_);
   }
 
  private:
-  bool training_, rounds_bias_;
+  bool rounds_bias_;
   ChannelRows rows_;  // of the output
   TensorView output_;
-  float* weight_ = nullptr;
   float* bias_ = nullptr;
-  void* rounded_bias_ = nullptr;
-  void* packed_ = nullptr;
 };
 
 class ConvBackwardData final : public ConvExecutor {
  public:
   ConvBackwardData(ContextPtr context, const StepDescription& step)
       : ConvExecutor(std::move(context), step) {}
-  [[nodiscard]] std::size_t reserve_bytes() const override {
-    return offsets_.direct ? 0 : offsets_.packed_bytes;
-  }
   void bind(const StepTensors& tensors) override {
     gradient_ = tensors.input_gradients[0];
-    bind_graph(tensors, offsets_.direct ? tensors.parameters[0].data : tensors.reserve);
+    bind_graph(tensors, tensors.parameters[0].data);
   }
   void run() override {
     run_graph();
@@ -168,29 +149,23 @@ class ConvBackwardParameters final : public ConvExecutor {
   ConvBackwardParameters(ContextPtr context, const StepDescription& step)
       : ConvExecutor(std::move(context), step), rows_(step.outputs[0]) {}
   void bind(const StepTensors& tensors) override {
-    weight_gradient_ = tensors.parameter_gradients[0].as<float>();
-    packed_ = address_at(tensors.workspace, offsets_.packed);
     output_gradient_ = tensors.output_gradients[0].data;
     bias_gradient_ = step_.attributes.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
     partials_ = address_at(tensors.workspace, offsets_.partials);
-    bind_graph(tensors, offsets_.direct ? weight_gradient_ : packed_);
+    bind_graph(tensors, tensors.parameter_gradients[0].data);
   }
   void run() override {
-    const cudaStream_t stream = context_->stream();
     run_graph();
-    if (!offsets_.direct)
-      unpack_weights(stream, storage_, offsets_.weights, packed_, weight_gradient_);
     if (bias_gradient_ != nullptr) {
-      bias_gradient(stream, storage_, rows_, output_gradient_, bias_gradient_, partials_);
+      bias_gradient(context_->stream(), storage_, rows_, output_gradient_, bias_gradient_,
+                    partials_);
     }
   }
 
  private:
   ChannelRows rows_;  // of the output's gradient
-  float* weight_gradient_ = nullptr;
   float* bias_gradient_ = nullptr;
   void* output_gradient_ = nullptr;
-  void* packed_ = nullptr;
   void* partials_ = nullptr;
 };
 

@@ -13,11 +13,13 @@ namespace {
 
 using cudnn::ContextPtr;
 
-class Executors final : public ExecutorFactory {
+class Executors final : public ExecutorFactory, public WeightPacking {
  public:
   explicit Executors(CudaExecutorSettings settings)
       : functors_(cuda::make_functor_executors(*settings.queue)),
-        context_(std::make_shared<cudnn::Context>(std::move(settings))) {}
+        context_(std::make_shared<cudnn::Context>(std::move(settings))),
+        packing_(cudnn::make_weight_packing(*context_->settings().device,
+                                            *context_->settings().queue)) {}
 
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     const std::string_view type = step.op->type();
@@ -38,6 +40,14 @@ class Executors final : public ExecutorFactory {
                                                           int threads) const override {
     return functors_->make_accumulate(layout, type, threads);
   }
+  [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
+                                                    DType storage) const override {
+    return packing_->make_pack(shapes, storage);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const std::vector<WeightShape>& shapes,
+                                                      DType storage) const override {
+    return packing_->make_unpack(shapes, storage);
+  }
   [[nodiscard]] std::string libraries() const override {
     return "cuDNN " + context_->library().version();
   }
@@ -46,6 +56,7 @@ class Executors final : public ExecutorFactory {
  private:
   std::unique_ptr<ExecutorFactory> functors_;
   ContextPtr context_;
+  std::unique_ptr<WeightPacking> packing_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Fully connected layers as matrix products over plain tensors. Weights are f32 in the flat blocks;
-// if activations are stored in 16 bits they are rounded once per step, before the forward pass, and
-// kept for the gradient of the input. Gradients of the weights are f32.
+// if activations are stored in 16 bits they are read rounded (packed_parameters.h). Gradients of
+// the weights are f32.
 #include "ops/dense.h"
 
 #include <cstddef>
@@ -26,7 +26,6 @@ class DenseStep : public Executor {
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         units_(step.signature.parameters[0].shape[0]),
         features_(step.signature.parameters[0].shape[1]),
-        direct_(step.storage == DType::f32),
         workspace_(context_->settings().workspace_cap) {
     for (const Layout& given : {step.inputs[0], step.outputs[0]}) {
       const Layout layout = matrix_layout(dense_, given);
@@ -36,9 +35,6 @@ class DenseStep : public Executor {
   [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.used(); }
 
  protected:
-  [[nodiscard]] std::size_t rounded_bytes() const {
-    return static_cast<std::size_t>(units_ * features_) * size_of(storage_);
-  }
   /// The product, within the workspace that the offsets taken so far leave.
   [[nodiscard]] Matmul make_product(MatmulShape shape) {
     shape.factors = storage_;
@@ -58,7 +54,6 @@ class DenseStep : public Executor {
   DType storage_;
   bool tf32_;
   std::int64_t samples_, units_, features_;
-  bool direct_;  // the weights of the flat block are read unchanged
   StepWorkspace workspace_;
   std::size_t product_offset_ = 0;
 };
@@ -68,59 +63,34 @@ class DenseForward final : public DenseStep {
  public:
   DenseForward(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        training_(step.pass == Pass::forward_train),
-        rounded_offset_(take_rounded()),
         product_(make_product({.rows = samples_,
                                .columns = units_,
                                .depth = features_,
                                .b_transposed = true,
                                .result = storage_,
                                .bias = has_bias_})) {}
-  [[nodiscard]] std::size_t reserve_bytes() const override {
-    return training_ && !direct_ ? rounded_bytes() : 0;
-  }
   void bind(const StepTensors& tensors) override {
     input_ = tensors.inputs[0].data;
     output_ = tensors.outputs[0].data;
-    weight_ = tensors.parameters[0].as<float>();
-    rounded_ = training_ ? tensors.reserve : address_at(tensors.workspace, rounded_offset_);
+    weight_ = tensors.parameters[0].data;
     bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
     scratch_ = address_at(tensors.workspace, product_offset_);
     if (product_.adds_bias()) product_.bind_bias(bias_);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
-    if (!direct_) {
-      pack_weights(stream, storage_,
-                   {.filters = units_,
-                    .channels = features_,
-                    .padded_filters = units_,
-                    .padded_channels = features_},
-                   weight_, rounded_);
-    }
-    product_.run(stream, input_, direct_ ? weight_ : rounded_, output_, scratch_);
+    product_.run(stream, input_, weight_, output_, scratch_);
     if (bias_ != nullptr && !product_.adds_bias()) {
       add_bias(stream, storage_, output_rows(), output_, bias_);
     }
   }
 
  private:
-  /// Training stores the rounded weights in the reserve.
-  std::size_t take_rounded() {
-    if (direct_) return 0;
-    if (!training_) return workspace_.take(rounded_bytes());
-    workspace_.leave(rounded_bytes());
-    return 0;
-  }
-
-  bool training_;
-  std::size_t rounded_offset_;
   Matmul product_;
   const void* input_ = nullptr;
   void* output_ = nullptr;
-  const float* weight_ = nullptr;
+  const void* weight_ = nullptr;
   const float* bias_ = nullptr;
-  void* rounded_ = nullptr;
   void* scratch_ = nullptr;
 };
 
@@ -134,11 +104,10 @@ class DenseBackwardData final : public DenseStep {
                                .depth = units_,
                                .result = storage_,
                                .adds = step.adds_gradient})) {}
-  [[nodiscard]] std::size_t reserve_bytes() const override { return direct_ ? 0 : rounded_bytes(); }
   void bind(const StepTensors& tensors) override {
     output_gradient_ = tensors.output_gradients[0].data;
     input_gradient_ = tensors.input_gradients[0].data;
-    weight_ = direct_ ? tensors.parameters[0].data : tensors.reserve;
+    weight_ = tensors.parameters[0].data;
     scratch_ = address_at(tensors.workspace, product_offset_);
   }
   void run() override {

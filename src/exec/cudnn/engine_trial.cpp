@@ -37,7 +37,7 @@ std::vector<std::byte> random_block(DType type, std::size_t bytes) {
 }
 
 /// Memory for the tensors of a graph, filled with random values if it is timed, for a bias in f32
-/// and a workspace.
+/// and in the graph's type, and a workspace.
 class TrialMemory {
  public:
   TrialMemory(Context& context, const TrialSubject& subject) : queue_(*context.settings().queue) {
@@ -64,6 +64,7 @@ class TrialMemory {
     if (!subject.timed) return;
     fill(static_cast<std::byte*>(at(0)), bias, graph.input.type);
     fill(static_cast<std::byte*>(at(bias)), bias_bytes, DType::f32);
+    fill(static_cast<std::byte*>(at(rounded_bias)), bias_bytes, graph.output.type);
   }
   [[nodiscard]] const GraphAddresses& addresses() const { return addresses_; }
   [[nodiscard]] const float* bias() const { return bias_; }
@@ -155,15 +156,12 @@ class CudaTrial final : public EngineTrial {
   }
   /// Enqueues one run on the stream.
   void put_run(const EnginePlan& plan, const Descriptor& pack) const {
-    const DType type = graph_.output.type;
-    if (plan.choice.adds_bias && type != DType::f32) {
-      round_bias(context_.stream(), type, bias_, memory_.bias(), memory_.addresses().bias);
-    }
     const Library& library = context_.library();
     library.check(library.call().execute(context_.handle(), plan.plan->raw(), pack.raw()),
                   "running a convolution");
     if (bias_ > 0 && !plan.choice.adds_bias) {
-      add_bias(context_.stream(), type, bias_rows(), memory_.addresses().output, memory_.bias());
+      add_bias(context_.stream(), graph_.output.type, bias_rows(), memory_.addresses().output,
+               memory_.bias());
     }
   }
   [[nodiscard]] ChannelRows bias_rows() const {

@@ -1,31 +1,46 @@
+#include "device/cuda/cuda_device.h"
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/bias.h"
+#include "exec/functor/weight_copies.h"
 #include "kernels/columns.h"
 #include "kernels/cuda_launch.cuh"
 #include "ops/elementwise.h"
 
 namespace trainyard::cudnn {
+namespace {
 
-void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const float* from,
-                  void* to) {
-  GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
-    CudaLauncher(stream).each(shape.packed_elements(),
-                              PackWeights<T>{shape, from, static_cast<T*>(to)});
-  });
-}
+class StreamPacking final : public WeightPacking {
+ public:
+  StreamPacking(Device& device, Queue& queue)
+      : device_(device), queue_(queue), launcher_(cuda::stream_of(queue)) {}
+  [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
+                                                    DType storage) const override {
+    return make<PackWeights, true>(shapes, storage);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const std::vector<WeightShape>& shapes,
+                                                      DType storage) const override {
+    return make<UnpackWeights, false>(shapes, storage);
+  }
 
-void unpack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const void* from,
-                    float* to) {
-  GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
-    CudaLauncher(stream).each(shape.plain_elements(),
-                              UnpackWeights<T>{shape, static_cast<const T*>(from), to});
-  });
-}
+ private:
+  template <template <class> class Functor, bool kPacks>
+  [[nodiscard]] std::unique_ptr<Executor> make(const std::vector<WeightShape>& shapes,
+                                               DType storage) const {
+    return GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+      return std::make_unique<WeightCopies<Functor<T>, kPacks, CudaLauncher>>(shapes, launcher_,
+                                                                              device_, queue_);
+    });
+  }
 
-void round_bias(cudaStream_t stream, DType type, std::int64_t filters, const float* from,
-                void* to) {
-  // A bias is packed as the weight of that many filters with one channel each.
-  pack_weights(stream, type, {.filters = filters, .padded_filters = filters}, from, to);
+  Device& device_;
+  Queue& queue_;
+  CudaLauncher launcher_;
+};
+
+}  // namespace
+
+std::unique_ptr<WeightPacking> make_weight_packing(Device& device, Queue& queue) {
+  return std::make_unique<StreamPacking>(device, queue);
 }
 
 void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y,

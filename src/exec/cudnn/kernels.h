@@ -8,22 +8,17 @@
 #include <cstdint>
 #include <memory>
 
+#include "device/device.h"
 #include "exec/executor.h"
 #include "exec/functor/channel_rows.h"
-#include "exec/functor/weights.h"
 #include "exec/product_shape.h"
+#include "exec/weight_packing.h"
 #include "tensor/layout.h"
 
 namespace trainyard::cudnn {
 
-/// Packs f32 weights of the flat block (PackWeights).
-void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const float* from,
-                  void* to);
-/// Writes packed gradients to the flat block (UnpackWeights).
-void unpack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const void* from,
-                    float* to);
-/// Rounds a bias [filters] to the storage type.
-void round_bias(cudaStream_t stream, DType type, std::int64_t filters, const float* from, void* to);
+/// Copies of packed weights on a queue of `device`, which outlive them.
+[[nodiscard]] std::unique_ptr<WeightPacking> make_weight_packing(Device& device, Queue& queue);
 /// y += bias, in place (AddBiasRows).
 void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y, const float* bias);
 /// gradient = sums of dy over the rows (BiasGradientRows). `partials` holds

@@ -1,7 +1,6 @@
 // The workspace of a step that uses a library.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "base/error.h"
@@ -18,9 +17,6 @@ class StepWorkspace {
 
   /// Offset of `bytes` that the step requires. All calls come before take_for_library().
   std::size_t take(std::size_t bytes) { return allocator_.take(bytes); }
-  /// Takes `bytes` off the cap without assigning an offset: the step needs them in another pass,
-  /// for which the library must make the same choice as for this one.
-  void leave(std::size_t bytes) { cap_ -= std::min(cap_, aligned_bytes(bytes)); }
   /// Bytes that the library may take: 0 if the step's own needs fill the cap.
   [[nodiscard]] std::size_t left() const {
     return allocator_.used() < cap_ ? (cap_ - allocator_.used()) / kSlotAlignment * kSlotAlignment

@@ -1,23 +1,24 @@
-// Conversion of convolution weights between the flat blocks and the layout that tensor cores read.
+// Conversion of weights between the flat blocks and the order that tensor cores read, any number of
+// weights in one launch.
 #pragma once
 
 #include <cstdint>
 
 #include "base/half.h"
 #include "base/host_device.h"
+#include "exec/functor/channel_rows.h"
 
 namespace trainyard {
 
 /// A weight in the flat block, [filters, channels, height, width], and packed: [padded_filters,
-/// height, width, padded_channels], padding zero. Channels are those of one group.
+/// height, width, padded_channels], padding zero. Channels are those of one group. A vector or a
+/// matrix that is only rounded has no window and no padding.
 struct WeightShape {
   std::int64_t filters = 1, channels = 1, height = 1, width = 1;
   std::int64_t padded_filters = 1, padded_channels = 1;
 
-  [[nodiscard]] TY_HD std::int64_t plain_elements() const {
-    return filters * channels * height * width;
-  }
-  [[nodiscard]] TY_HD std::int64_t packed_elements() const {
+  [[nodiscard]] std::int64_t plain_elements() const { return filters * channels * height * width; }
+  [[nodiscard]] std::int64_t packed_elements() const {
     return padded_filters * height * width * padded_channels;
   }
   /// True if both orders are the same.
@@ -25,38 +26,138 @@ struct WeightShape {
     return filters == padded_filters && channels == padded_channels &&
            (height * width == 1 || channels == 1);
   }
+  bool operator==(const WeightShape&) const = default;
 };
 
-/// Packs, rounding to T once. One call per element of `to`.
-template <class T>
-struct PackWeights {
-  WeightShape shape;
-  const Arithmetic<T>* from;
-  T* to;
+/// Items of a launch that belong to one weight: a warp.
+inline constexpr std::int64_t kWeightRun = 32;
 
-  TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t c = i % shape.padded_channels, tap = i / shape.padded_channels;
-    const std::int64_t w = tap % shape.width, row = tap / shape.width;
-    const std::int64_t h = row % shape.height, f = row / shape.height;
-    const bool padding = c >= shape.channels || f >= shape.filters;
-    const std::int64_t plain = ((f * shape.channels + c) * shape.height + h) * shape.width + w;
-    to[i] = padding ? T{} : static_cast<T>(from[plain]);
+/// A weight of a table. An item of the launch is `width` neighbouring channels of a filter at one
+/// place of the window: their packed elements are together. Neighbouring items are places of the
+/// window: their plain elements are together.
+struct WeightEntry {
+  /// Some of an item's channels: `packed` elements side by side, of which `plain` are not padding.
+  struct Place {
+    std::int64_t packed_offset = 0, plain_offset = 0;
+    std::int32_t packed = 0, plain = 0;
+  };
+
+  float* plain = nullptr;
+  void* packed = nullptr;
+  std::int64_t first_item = 0;  // of the launch
+  std::int32_t filters = 1, channels = 1, window = 1;
+  std::int32_t padded_filters = 1, padded_channels = 1;
+  std::int32_t width = 1;
+  bool vectors = false;  // an item's plain elements are together too, and aligned to 16 bytes
+
+  /// Items of a filter at one place of the window.
+  [[nodiscard]] TY_HD std::int32_t groups() const { return (padded_channels + width - 1) / width; }
+  [[nodiscard]] std::int64_t items() const {
+    return std::int64_t{padded_filters} * window * groups();
+  }
+  /// Of an item of this entry; nothing past the last.
+  [[nodiscard]] TY_HD Place place(std::int64_t item) const {
+    const auto index = static_cast<std::uint32_t>(item - first_item);
+    const auto taps = static_cast<std::uint32_t>(window);
+    const auto row_groups = static_cast<std::uint32_t>(groups());
+    const auto tap = static_cast<std::int32_t>(index % taps);
+    const std::uint32_t row = index / taps;
+    const std::int32_t channel = static_cast<std::int32_t>(row % row_groups) * width;
+    const auto filter = static_cast<std::int32_t>(row / row_groups);
+    if (filter >= padded_filters) return {};
+    const std::int32_t left = filter < filters ? channels - channel : 0;
+    return {.packed_offset = (std::int64_t{filter} * window + tap) * padded_channels + channel,
+            .plain_offset = (std::int64_t{filter} * channels + channel) * window + tap,
+            .packed = smaller(width, padded_channels - channel),
+            .plain = left > 0 ? smaller(width, left) : 0};
+  }
+
+ private:
+  TY_HD static std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
+};
+
+/// The weights of a launch, in memory that the functor can access.
+struct WeightTable {
+  const WeightEntry* entries = nullptr;
+  const std::int32_t* runs = nullptr;  // the entry of each run of items
+
+  [[nodiscard]] TY_HD WeightEntry entry(std::int64_t item) const {
+    return entries[runs[item / kWeightRun]];
   }
 };
 
-/// The reverse, for gradients; padding is left out. One call per element of `to`.
+/// Packs, rounding to T once. One call per item.
+template <class T>
+struct PackWeights {
+  static constexpr int kWidth = kPack<T>;
+  WeightTable table;
+
+  TY_HD void operator()(std::int64_t item) const {
+    const WeightEntry entry = table.entry(item);
+    const WeightEntry::Place place = entry.place(item);
+    const Pack<T, kWidth> pack = read(entry, place);
+    T* const to = static_cast<T*>(entry.packed) + place.packed_offset;
+    if (place.packed == kWidth) return store_pack<T, kWidth>(to, pack);
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.packed) to[k] = pack.value[k];
+    }
+  }
+
+ private:
+  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::Place& place) {
+    const float* const from = entry.plain + place.plain_offset;
+    Pack<T, kWidth> pack = {};
+    if (entry.vectors && place.plain == kWidth) {
+      for (int first = 0; first < kWidth; first += kPack<float>) {
+        const auto values = load_pack<float, kPack<float>>(from + first);
+        for (int k = 0; k < kPack<float>; ++k) {
+          pack.value[first + k] = static_cast<T>(values.value[k]);
+        }
+      }
+      return pack;
+    }
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.plain) pack.value[k] = static_cast<T>(from[std::int64_t{k} * entry.window]);
+    }
+    return pack;
+  }
+};
+
+/// The reverse, for gradients; padding is left out.
 template <class T>
 struct UnpackWeights {
-  WeightShape shape;
-  const T* from;
-  Arithmetic<T>* to;
+  static constexpr int kWidth = kPack<T>;
+  WeightTable table;
 
-  TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t w = i % shape.width, row = i / shape.width;
-    const std::int64_t h = row % shape.height, map = row / shape.height;
-    const std::int64_t c = map % shape.channels, f = map / shape.channels;
-    to[i] = static_cast<Arithmetic<T>>(
-        from[((f * shape.height + h) * shape.width + w) * shape.padded_channels + c]);
+  TY_HD void operator()(std::int64_t item) const {
+    const WeightEntry entry = table.entry(item);
+    const WeightEntry::Place place = entry.place(item);
+    const Pack<T, kWidth> pack = read(entry, place);
+    float* const to = entry.plain + place.plain_offset;
+    if (entry.vectors && place.plain == kWidth) {
+      for (int first = 0; first < kWidth; first += kPack<float>) {
+        Pack<float, kPack<float>> values = {};
+        for (int k = 0; k < kPack<float>; ++k) {
+          values.value[k] = static_cast<float>(pack.value[first + k]);
+        }
+        store_pack<float, kPack<float>>(to + first, values);
+      }
+      return;
+    }
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.plain) to[std::int64_t{k} * entry.window] = static_cast<float>(pack.value[k]);
+    }
+  }
+
+ private:
+  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::Place& place) {
+    const T* const from = static_cast<const T*>(entry.packed) + place.packed_offset;
+    if (place.packed == kWidth) return load_pack<T, kWidth>(from);
+    Pack<T, kWidth> pack = {};
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.packed) pack.value[k] = from[k];
+    }
+    return pack;
   }
 };
 
