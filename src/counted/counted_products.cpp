@@ -53,8 +53,7 @@ class Launches final : public Executor {
   }
   void add_bias_gradient(const ChannelRows& rows) {
     add("bias gradient", [rows]<class T>(const CountingLauncher& launcher, std::type_identity<T>) {
-      launcher.columns(rows.count, rows.channels, BiasGradientRows<T>{rows, nullptr, nullptr},
-                       nullptr);
+      sum_bias_gradient<T>(launcher, rows, nullptr, nullptr, nullptr, nullptr);
     });
   }
   void add_padding(const Layout& layout) {

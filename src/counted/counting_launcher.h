@@ -35,17 +35,17 @@ class CountingLauncher {
   void finished_rows(std::int64_t n, const F& f, std::uint32_t* /*finished*/) const {
     log_->add(functor_name<F>(), moved_bytes(f, n));
   }
-  /// The second launch reads what the first one leaves.
+  /// One launch, of which the last blocks read what all leave.
   template <class F>
-  void columns(std::int64_t rows, std::int64_t columns, const F& f,
-               typename F::Sum* /*partials*/) const {
+  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* /*partials*/,
+               std::uint32_t* /*finished*/) const {
     if (columns == 0) return;
-    const std::size_t partials =
-        static_cast<std::size_t>(column_partials(rows, columns)) * sizeof(typename F::Sum);
+    const std::int64_t chunks = column_grid<F>(rows, columns).chunks;
     std::optional<std::size_t> moved = moved_bytes(f, rows * columns);
-    if (moved) *moved += partials;
+    if (moved && chunks > 1) {
+      *moved += 2 * static_cast<std::size_t>(chunks * columns) * sizeof(typename F::Sum);
+    }
     log_->add(functor_name<F>(), moved);
-    log_->add(functor_name<F>(), partials);
   }
 
  private:

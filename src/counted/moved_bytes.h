@@ -34,21 +34,23 @@ std::size_t moved(std::int64_t elements, std::int64_t tensors) {
 }
 
 // Batch norm. A call of a functor of columns() is one row of one column.
-template <class T>
-std::optional<std::size_t> moved_bytes(const BatchMoments<T>&, std::int64_t calls) {
+template <class T, int P>
+std::optional<std::size_t> moved_bytes(const BatchMoments<T, P>&, std::int64_t calls) {
   return moved<T>(calls, 1);
 }
-template <class T, int P>
-std::optional<std::size_t> moved_bytes(const NormaliseRows<T, P>& f, std::int64_t calls) {
-  return moved<T>(calls * P, f.residual == nullptr ? 2 : 3);
+template <class T, int P, bool kRelu, bool kResidual>
+std::optional<std::size_t> moved_bytes(const NormaliseRows<T, P, kRelu, kResidual>& f,
+                                       std::int64_t /*calls*/) {
+  return moved<T>(f.to.count * f.to.padded, kResidual ? 3 : 2);
 }
-template <class T>
-std::optional<std::size_t> moved_bytes(const GradientSums<T>& f, std::int64_t calls) {
-  return moved<T>(calls, f.residual.y == nullptr ? 2 : f.residual.gradient == nullptr ? 3 : 4);
+template <class T, int P, ReluCut kCut>
+std::optional<std::size_t> moved_bytes(const GradientSums<T, P, kCut>&, std::int64_t calls) {
+  return moved<T>(calls, kCut == ReluCut::kept ? 4 : kCut == ReluCut::by_output ? 3 : 2);
 }
-template <class T, int P>
-std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P>&, std::int64_t calls) {
-  return moved<T>(calls * P, 3);
+template <class T, int P, bool kRelu>
+std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P, kRelu>& f,
+                                       std::int64_t /*calls*/) {
+  return moved<T>(f.tensors.input.count * f.tensors.input.padded, 3);
 }
 
 // Biases.
@@ -56,8 +58,8 @@ template <class T, int P>
 std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P>&, std::int64_t calls) {
   return moved<T>(calls * P, 2);
 }
-template <class T>
-std::optional<std::size_t> moved_bytes(const BiasGradientRows<T>&, std::int64_t calls) {
+template <class T, int P>
+std::optional<std::size_t> moved_bytes(const BiasGradientRows<T, P>&, std::int64_t calls) {
   return moved<T>(calls, 1);
 }
 

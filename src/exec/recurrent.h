@@ -261,7 +261,8 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
       }
     }
     this->launcher_.columns(sizes.rows(), this->columns(),
-                            RecurrentBiasGradient<T, F>{sizes, sums_, gradients_[2]}, partials_);
+                            RecurrentBiasGradient<T, F>{sizes, sums_, gradients_[2]}, partials_,
+                            this->batch_.finished);
   }
   void input_gradient() const {
     const RecurrentSizes& sizes = this->sizes_;

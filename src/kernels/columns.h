@@ -1,5 +1,16 @@
-// How columns() of every launcher splits its sums: fixed chunks of rows, each summed row by row,
-// then the chunks in order.
+// How columns() of every launcher splits its sums, by the shape alone: rows into strips, each added
+// up row by row by one thread; strips into chunks, whose threads are added pairwise by their block;
+// chunks once more so by the block that arrives last.
+//
+// A functor f of columns() has
+//   Sum                                a value with +=, zero when value-initialised
+//   add(begin, end, column, count, s)  adds the sums of rows [begin, end) of `count` neighbouring
+//                                      columns to s[0] to s[count - 1]; or
+//   Sum operator()(row, column)        one term, which are then added in Sum
+//   finish(column, Sum)                receives the sum over all rows
+//   kColumns, kStripRows               columns that a thread adds side by side (`columns` is a
+//                                      multiple of it), and most rows of a strip; where they are
+//                                      not stated 1 and 128
 #pragma once
 
 #include <cstdint>
@@ -8,50 +19,102 @@
 
 namespace trainyard {
 
-/// Rows that columns() sums into one partial result.
-inline constexpr std::int64_t kColumnRows = 128;
+/// Threads of a block of columns() on a GPU.
+inline constexpr std::int64_t kColumnThreads = 128;
+/// Partial sums of a column at most.
+inline constexpr std::int64_t kColumnPartials = 512;
+/// Blocks beside each other, each of which counts those below it: `finished` of columns() has as
+/// many numbers. With more blocks none is below another.
+inline constexpr std::int64_t kColumnGroups = 1024;
 
-/// Chunks of rows.
-TY_HD constexpr std::int64_t column_chunks(std::int64_t rows) {
-  return (rows + kColumnRows - 1) / kColumnRows;
+template <class F>
+TY_HD constexpr std::int64_t columns_together() {
+  if constexpr (requires { F::kColumns; }) {
+    return F::kColumns;
+  } else {
+    return 1;
+  }
 }
-/// Partial results that columns() needs, in elements of the functor's Sum.
+template <class F>
+TY_HD constexpr std::int64_t most_strip_rows() {
+  if constexpr (requires { F::kStripRows; }) {
+    return F::kStripRows;
+  } else {
+    return 128;
+  }
+}
+
+/// Rows of a chunk at least.
+inline constexpr std::int64_t kChunkRows = 128;
+
+/// Chunks of that many rows, at most. Partial results that columns() needs, in elements of the
+/// functor's Sum, at most.
+TY_HD constexpr std::int64_t column_chunks(std::int64_t rows) {
+  const std::int64_t chunks = (rows + kChunkRows - 1) / kChunkRows;
+  return chunks < 1 ? 1 : chunks < kColumnPartials ? chunks : kColumnPartials;
+}
 TY_HD constexpr std::int64_t column_partials(std::int64_t rows, std::int64_t columns) {
   return column_chunks(rows) * columns;
 }
 
-/// First stage, one column of one chunk per call: neighbouring calls read neighbouring columns.
-template <class F>
-struct ColumnChunk {
-  using Sum = typename F::Sum;
-  F f;
-  std::int64_t rows, columns;
-  Sum* partials;  // [chunks, columns]
+/// The split of [rows, columns]. A block has `wide` threads beside each other, each for `together`
+/// columns, and `tall` below each other, each for `turns` neighbouring strips.
+struct ColumnGrid {
+  std::int64_t rows, columns, together;
+  std::int64_t wide, tall, turns;
+  std::int64_t strip;           // rows
+  std::int64_t groups, chunks;  // blocks beside and below each other
 
-  TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t chunk = i / columns, column = i % columns;
-    const std::int64_t end = (chunk + 1) * kColumnRows < rows ? (chunk + 1) * kColumnRows : rows;
-    Sum sum = {};
-    for (std::int64_t row = chunk * kColumnRows; row < end; ++row) sum += f(row, column);
-    partials[i] = sum;
+  /// The first row of strip `turn` of thread `lane` of a chunk, which may be behind the last row.
+  [[nodiscard]] TY_HD std::int64_t begin(std::int64_t chunk, std::int64_t lane,
+                                         std::int64_t turn) const {
+    return ((chunk * tall + lane) * turns + turn) * strip;
+  }
+  [[nodiscard]] TY_HD std::int64_t end(std::int64_t begin) const {
+    return begin + strip < rows ? begin + strip : rows;
+  }
+  /// Columns of a group.
+  [[nodiscard]] TY_HD std::int64_t beside() const { return wide * together; }
+  /// Lanes in which the last block of a group adds the partial results of a column: lane l those of
+  /// chunks l, l + lanes ... in order, then lanes are added pairwise.
+  [[nodiscard]] TY_HD std::int64_t lanes() const {
+    std::int64_t count = 1;
+    while (count * 2 * beside() <= kColumnThreads) count *= 2;
+    return count;
   }
 };
 
-/// Second stage: the chunks of one column in order.
+/// The split for F. Strips become long once there are threads for a whole GPU, about 2^13: each of
+/// them has loads of 256 bytes in flight.
 template <class F>
-struct ColumnTotals {
-  using Sum = typename F::Sum;
-  F f;
-  std::int64_t chunks, columns;
-  const Sum* partials;
+TY_HD constexpr ColumnGrid column_grid(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kEnoughThreads = 8192, kShortest = 4;
+  constexpr std::int64_t kTogether = columns_together<F>(), kMost = most_strip_rows<F>();
+  constexpr std::int64_t kWidest = kTogether > 1 ? 4 : 16;  // up to 64 bytes beside each other
+  const std::int64_t packs = (columns + kTogether - 1) / kTogether;
+  std::int64_t wide = 1;
+  while (wide < kWidest && wide < packs) wide *= 2;
+  const std::int64_t tall = kColumnThreads / wide, groups = (packs + wide - 1) / wide;
+  std::int64_t strip = kChunkRows / tall > kShortest ? kChunkRows / tall : kShortest;
+  while (strip < kMost && rows * packs > strip * kEnoughThreads) strip *= 2;
+  const std::int64_t strips = (rows + strip - 1) / strip;
+  const std::int64_t chunks = strips <= tall ? 1 : (strips + tall - 1) / tall;
+  const std::int64_t most = groups > kColumnGroups ? 1 : kColumnPartials;
+  const std::int64_t turns = (chunks + most - 1) / most;
+  return {rows, columns, kTogether, wide, tall, turns, strip, groups, (chunks + turns - 1) / turns};
+}
 
-  TY_HD void operator()(std::int64_t column) const {
-    Sum total = {};
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-      total += partials[chunk * columns + column];
+/// Adds a strip to the sums of `count` columns.
+template <class F>
+TY_HD void add_strip(const F& f, std::int64_t begin, std::int64_t end, std::int64_t column,
+                     std::int64_t count, typename F::Sum* sums) {
+  if constexpr (requires { f.add(begin, end, column, count, sums); }) {
+    f.add(begin, end, column, count, sums);
+  } else {
+    for (std::int64_t row = begin; row < end; ++row) {
+      for (std::int64_t k = 0; k < count; ++k) sums[k] += f(row, column + k);
     }
-    f.finish(column, total);
   }
-};
+}
 
 }  // namespace trainyard

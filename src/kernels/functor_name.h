@@ -4,21 +4,15 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/columns.h"
 #include "kernels/rows_in_turn.h"
 
 namespace trainyard {
 
-/// The functor that a launch is named after: of the two stages of columns() the one that sums, of
-/// two functors in turn the first.
+/// The functor that a launch is named after: of two in turn the first.
 template <class F>
 struct NamedFunctor {
   using Type = F;
 };
-template <class F>
-struct NamedFunctor<ColumnChunk<F>> : NamedFunctor<F> {};
-template <class F>
-struct NamedFunctor<ColumnTotals<F>> : NamedFunctor<F> {};
 template <class First, class Second>
 struct NamedFunctor<RowsInTurn<First, Second>> : NamedFunctor<First> {};
 

@@ -4,7 +4,8 @@
 //   each(n, f)        f(i) for i in [0, n), in any order, no two accessing the same output
 //   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row;
 //                     finished_rows(n, f): f.finish(team) too, once, after all rows
-//   columns(r, c, f)  sums over r rows for each of c columns, in fixed chunks and a fixed order
+//   columns(r, c, f)  sums over r rows for each of c columns, in strips, chunks and trees that the
+//                     shape fixes (columns.h)
 // Each result is a pure function of the inputs: independent of thread count and processor.
 //
 // The folder kernels holds the launchers and the Team alone: the functors that they run are in ops,
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/host_device.h"
@@ -77,40 +79,75 @@ struct CpuTeam {
 /// Columns that one worker of columns() sums side by side.
 inline constexpr std::int64_t kColumnLanes = 16;
 
-/// First stage of columns(), like ColumnChunk: one chunk of rows for up to kColumnLanes columns,
-/// row by row, so that the columns fill a vector. A functor that knows which columns are neighbours
-/// in memory has add(begin, end, first, count, sums), which does what the loops do.
+/// Adds `lanes` rows of `width` sums pairwise, into the first.
+template <class Sum>
+TY_HD void fold_columns(Sum (*sums)[kColumnLanes], std::int64_t lanes, std::int64_t width) {
+  for (lanes /= 2; lanes > 0; lanes /= 2) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      for (std::int64_t k = 0; k < width; ++k) sums[lane][k] += sums[lane + lanes][k];
+    }
+  }
+}
+
+/// First stage of columns(): one chunk of rows for up to kColumnLanes columns side by side, so that
+/// they fill a vector.
 template <class F>
 struct ColumnChunks {
   using Sum = typename F::Sum;
   F f;
-  std::int64_t rows, columns;
+  ColumnGrid grid;
   Sum* partials;  // [chunks, columns]
 
   [[nodiscard]] TY_HD std::int64_t groups() const {
-    return (columns + kColumnLanes - 1) / kColumnLanes;
+    return (grid.columns + kColumnLanes - 1) / kColumnLanes;
   }
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t chunk = i / groups();
     const std::int64_t first = i % groups() * kColumnLanes;
-    const std::int64_t end = (chunk + 1) * kColumnRows < rows ? (chunk + 1) * kColumnRows : rows;
-    Sum sums[kColumnLanes] = {};
-    const std::int64_t left = columns - first;
-    const std::int64_t count = left < kColumnLanes ? left : kColumnLanes;
-    const std::int64_t begin = chunk * kColumnRows;
-    if constexpr (requires { f.add(begin, end, first, count, sums); }) {
-      f.add(begin, end, first, count, sums);
-    } else if (count == kColumnLanes) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        for (std::int64_t lane = 0; lane < kColumnLanes; ++lane) sums[lane] += f(row, first + lane);
-      }
-    } else {
-      for (std::int64_t row = begin; row < end; ++row) {
-        for (std::int64_t lane = 0; lane < count; ++lane) sums[lane] += f(row, first + lane);
+    const std::int64_t left = grid.columns - first;
+    // A constant width, so that the loops over it are vectors.
+    left < kColumnLanes ? add(chunk, first, left) : add(chunk, first, kColumnLanes);
+  }
+
+ private:
+  TY_HD void add(std::int64_t chunk, std::int64_t first, std::int64_t width) const {
+    alignas(64) std::byte memory[sizeof(Sum) * kColumnThreads * kColumnLanes];  // not cleared
+    auto* const sums = reinterpret_cast<Sum(*)[kColumnLanes]>(memory);
+    for (std::int64_t lane = 0; lane < grid.tall; ++lane) {
+      for (std::int64_t k = 0; k < width; ++k) sums[lane][k] = {};
+      for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+        const std::int64_t begin = grid.begin(chunk, lane, turn);
+        if (begin < grid.rows) add_strip(f, begin, grid.end(begin), first, width, sums[lane]);
       }
     }
-    Sum* const out = partials + chunk * columns + first;
-    for (std::int64_t lane = 0; lane < count; ++lane) out[lane] = sums[lane];
+    fold_columns(sums, grid.tall, width);
+    Sum* const out = partials + chunk * grid.columns + first;
+    for (std::int64_t k = 0; k < width; ++k) out[k] = sums[0][k];
+  }
+};
+
+/// Second stage: the chunks of up to kColumnLanes columns.
+template <class F>
+struct ColumnTotals {
+  using Sum = typename F::Sum;
+  F f;
+  ColumnGrid grid;
+  const Sum* partials;
+
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t first = i * kColumnLanes, left = grid.columns - first;
+    const std::int64_t width = left < kColumnLanes ? left : kColumnLanes, lanes = grid.lanes();
+    alignas(64) std::byte memory[sizeof(Sum) * kColumnThreads * kColumnLanes];
+    auto* const sums = reinterpret_cast<Sum(*)[kColumnLanes]>(memory);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      for (std::int64_t k = 0; k < width; ++k) sums[lane][k] = {};
+      for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += lanes) {
+        const Sum* const own = partials + chunk * grid.columns + first;
+        for (std::int64_t k = 0; k < width; ++k) sums[lane][k] += own[k];
+      }
+    }
+    fold_columns(sums, lanes, width);
+    for (std::int64_t k = 0; k < width; ++k) f.finish(first + k, sums[0][k]);
   }
 };
 
@@ -150,16 +187,15 @@ class CpuLauncher {
     rows(1, Finish<F>{f});
   }
 
-  /// f has a type Sum (with +=, zero when value-initialised), Sum operator()(row, column) and
-  /// finish(column, Sum), which receives the column's sum over all rows. `partials` has
-  /// column_partials(rows, columns) elements.
+  /// `partials` has column_partials(rows, columns) elements. `finished`: kColumnGroups numbers as
+  /// in finished_rows().
   template <class F>
-  void columns(std::int64_t rows, std::int64_t columns, const F& f,
-               typename F::Sum* partials) const {
-    const std::int64_t chunks = column_chunks(rows);
-    const ColumnChunks<F> first{f, rows, columns, partials};
-    units(chunks * first.groups(), first);
-    units(columns, ColumnTotals<F>{f, chunks, columns, partials});
+  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
+               std::uint32_t* /*finished*/) const {
+    const ColumnGrid grid = column_grid<F>(rows, columns);
+    const ColumnChunks<F> first{f, grid, partials};
+    units(grid.chunks * first.groups(), first);
+    units(first.groups(), ColumnTotals<F>{f, grid, partials});
   }
 
  private:

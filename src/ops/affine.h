@@ -45,7 +45,8 @@ class ChannelParameterOp : public Op {
   template <class A, class Launcher, class Terms>
   static void sum_gradients(const FunctorStep& step, const StepTensors& tensors,
                             const Launcher& launcher, const Terms& terms, A* first, A* second) {
-    sum_channels(launcher, step.inputs[0], terms, first, second, tensors.workspace);
+    sum_channels(launcher, step.inputs[0], terms, first, second, tensors.workspace,
+                 tensors.batch.finished);
   }
 };
 

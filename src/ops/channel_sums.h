@@ -88,12 +88,13 @@ struct ChannelSums {
 /// Bytes of workspace that sum_channels() needs.
 [[nodiscard]] std::size_t channel_sum_bytes(const Shape& shape);
 
-/// Runs ChannelSums over the places of a tensor with this layout.
+/// Runs ChannelSums over the places of a tensor with this layout. `finished`: BatchContext's.
 template <class A, class Launcher, class Body>
 void sum_channels(const Launcher& launcher, const Layout& layout, const Body& body, A* first,
-                  A* second, void* workspace) {
+                  A* second, void* workspace, std::uint32_t* finished) {
   const ChannelSums<A, Body> sums{Places(layout), body, first, second};
-  launcher.columns(sums.at.all_pixels(), sums.at.channels, sums, static_cast<PairSum*>(workspace));
+  launcher.columns(sums.at.all_pixels(), sums.at.channels, sums, static_cast<PairSum*>(workspace),
+                   finished);
 }
 
 /// For every sample and channel, the sums over the pixels of body(place), a PairSum, in double: to
@@ -148,14 +149,15 @@ struct MapSumRows {
 /// Bytes that sum_maps() needs for its sums and, after them, for its work.
 [[nodiscard]] std::size_t map_sum_bytes(const Shape& shape);
 
-/// Runs MapSumColumns or MapSumRows. `sums` has map_sum_bytes().
+/// Runs MapSumColumns or MapSumRows. `sums` has map_sum_bytes(); `finished`: BatchContext's.
 template <class Launcher, class Body>
-void sum_maps(const Launcher& launcher, const Layout& layout, const Body& body, PairSum* sums) {
+void sum_maps(const Launcher& launcher, const Layout& layout, const Body& body, PairSum* sums,
+              std::uint32_t* finished) {
   const Places at(layout);
   const std::int64_t maps = at.images * at.channels;
   if (at.lanes() == 1) return launcher.rows(maps, MapSumRows<Body>{at, body, sums});
   launcher.columns(at.pixels, at.images * at.padded, MapSumColumns<Body>{at, body, sums},
-                   sums + maps);
+                   sums + maps, finished);
 }
 
 }  // namespace trainyard

@@ -297,7 +297,8 @@ class NormOp final : public ChannelParameterOp {
       const NormGroups groups = groups_in(at);
       PairSum* const sums = static_cast<PairSum*>(tensors.workspace);
       launcher.each(count, GroupPivot<T>{groups, at, x, mean});
-      sum_maps(launcher, step.inputs[0], PivotTerms<T>{at.channels, x, mean}, sums);
+      sum_maps(launcher, step.inputs[0], PivotTerms<T>{at.channels, x, mean}, sums,
+               tensors.batch.finished);
       launcher.each(count / groups.size,
                     GroupMoments<A>{groups, sums, mean, factor, attributes_.eps});
     }
@@ -329,7 +330,7 @@ class NormOp final : public ChannelParameterOp {
     } else {
       const NormGroups groups = groups_in(at);
       PairSum* const sums = static_cast<PairSum*>(tensors.workspace);
-      sum_maps(launcher, step.inputs[0], terms, sums);
+      sum_maps(launcher, step.inputs[0], terms, sums, tensors.batch.finished);
       launcher.each(at.channels, GroupParameterGradients<A>{sums, at.images, at.channels,
                                                             gamma_gradient, beta_gradient});
       if (dx.data == nullptr) return;

@@ -28,6 +28,9 @@ struct BatchContext {
   const std::int64_t* sample_index = nullptr;  // [n], index of each sample in its dataset
   const StepState* state = nullptr;
   std::uint64_t seed = 0;
+  /// kColumnGroups numbers that are 0 between launches, in which those of a queue count their
+  /// blocks (kernels/launch.h); queues that may overlap have their own. The CPU has none.
+  std::uint32_t* finished = nullptr;
 };
 
 /// Tensors of a step in the order of the op's Signature. Null data = not needed (an input gradient

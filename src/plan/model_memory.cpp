@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
+#include "kernels/columns.h"
 
 namespace trainyard {
 namespace {
@@ -41,6 +42,7 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
   offsets.inputs = allocator.take(sizes.input_bytes);
   offsets.staging = allocator.take(sizes.staging_bytes);
   offsets.state = allocator.take(sizeof(StepState));
+  offsets.finished = allocator.take(kColumnGroups * sizeof(std::uint32_t));
   offsets.sample_index =
       allocator.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
   offsets.results = allocator.take(static_cast<std::size_t>(sizes.results) * sizeof(double));

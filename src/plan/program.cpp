@@ -131,15 +131,17 @@ void Program::bind(const ModelMemory& memory, const WeightBlocks& weights, std::
   for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
     const PlanStep& step = plan_.steps[index];
     StepTensors& tensors = steps_[index].tensors;
-    tensors = {
-        .inputs = views(step.inputs),
-        .outputs = views(step.outputs),
-        .output_gradients = views(step.output_gradients),
-        .input_gradients = views(step.input_gradients),
-        .parameter_gradients = views(step.parameter_gradients),
-        .reserve = view_of(step.reserve).data,
-        .workspace = view_of(step.workspace).data,
-        .batch = {.sample_index = memory.sample_index(), .state = memory.state(), .seed = seed}};
+    tensors = {.inputs = views(step.inputs),
+               .outputs = views(step.outputs),
+               .output_gradients = views(step.output_gradients),
+               .input_gradients = views(step.input_gradients),
+               .parameter_gradients = views(step.parameter_gradients),
+               .reserve = view_of(step.reserve).data,
+               .workspace = view_of(step.workspace).data,
+               .batch = {.sample_index = memory.sample_index(),
+                         .state = memory.state(),
+                         .seed = seed,
+                         .finished = memory.finished()}};
     if (step.kind == PlanStep::Kind::op) bind_blocks(memory, weights, step, tensors);
     steps_[index].executor->bind(tensors);
   }

@@ -1,7 +1,6 @@
 // The kernels of the CUDA launcher on the host (grid.h) against the CPU launcher: bit-identical for
 // every form and around every limit of blocks and chunks. Needs no GPU.
 #include <doctest/doctest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cmath>
@@ -152,9 +151,11 @@ TEST_CASE("the end of rows of the CUDA launcher is bit-identical to the CPU's") 
 }
 
 /// A column's sum of T, and the sum that finish() receives.
-template <class T>
+template <class T, int Together = 1>
 struct ColumnSum {
   using Sum = T;
+  static constexpr int kColumns = Together;
+  static constexpr std::int64_t kStripRows = 32;
   const T* in;
   std::int64_t columns;
   T* out;
@@ -175,16 +176,20 @@ void check_columns(std::int64_t rows, std::int64_t columns, const std::vector<In
     std::memset(partials.data(), 0xff, partials.size() * sizeof(Sum));
     const Sum last = partials.back();
     std::vector<Sum> out(static_cast<std::size_t>(columns) + 1);
-    launcher.columns(rows, columns, Functor{in.data(), columns, out.data()}, partials.data());
+    std::vector<std::uint32_t> finished(kColumnGroups);
+    launcher.columns(rows, columns, Functor{in.data(), columns, out.data()}, partials.data(),
+                     finished.data());
+    CHECK(finished == std::vector<std::uint32_t>(kColumnGroups));
     CHECK(std::memcmp(&partials.back(), &last, sizeof last) == 0);
     return out;
   });
 }
 
 TEST_CASE("columns of the CUDA launcher are bit-identical to the CPU's") {
-  // Chunks have 128 rows; a thread loads 16 of them at a time.
-  for (const std::int64_t rows : {0, 1, 127, 128, 129, 15 * 128, 15 * 128 + 1, 16 * 128,
-                                  16 * 128 + 1, 17 * 128, 31 * 128 + 5, 32 * 128, 33 * 128 - 1}) {
+  // Strips have from 4 to 128 rows, a block 8 to 128 of them, a column 1 to 512 blocks, of which a
+  // thread loads 8 at a time.
+  for (const std::int64_t rows : {0, 1, 4, 5, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097,
+                                  8 * 512, 8 * 512 + 1, 17 * 512 + 3, 140'001}) {
     for (const std::int64_t columns : {1, 3}) {
       const auto in = values_of<float>(rows * columns);
       check_columns<test::ColumnMoments>(rows, columns, in);
@@ -193,8 +198,17 @@ TEST_CASE("columns of the CUDA launcher are bit-identical to the CPU's") {
     }
   }
   for (const std::int64_t columns : {0, 15, 16, 17, 255, 256, 257, 513}) {
-    for (const std::int64_t rows : {1, 129, 300}) {
+    for (const std::int64_t rows : {1, 129, 300, 3001}) {
       check_columns<ColumnSum<double>>(rows, columns, values_of<double>(rows * columns));
+    }
+  }
+}
+
+TEST_CASE("columns in packs of the CUDA launcher are bit-identical to the CPU's") {
+  for (const std::int64_t columns : {8, 16, 24, 32, 40, 64, 72}) {
+    for (const std::int64_t rows : {1, 31, 128, 129, 1000, 9001}) {
+      check_columns<ColumnSum<float, 8>>(rows, columns, values_of<float>(rows * columns));
+      check_columns<ColumnSum<float, 4>>(rows, columns, values_of<float>(rows * columns));
     }
   }
 }
@@ -231,25 +245,6 @@ TEST_CASE("indices beyond 2^32 are counted in 64 bits, up to the largest launch"
   emulated::set_conduct({});
 }
 
-/// Memory that is allocated where it is touched.
-class SparseMemory {
- public:
-  explicit SparseMemory(std::size_t bytes)
-      : bytes_(bytes),
-        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    REQUIRE(data_ != MAP_FAILED);
-  }
-  ~SparseMemory() { munmap(data_, bytes_); }
-  SparseMemory(const SparseMemory&) = delete;
-  SparseMemory& operator=(const SparseMemory&) = delete;
-  [[nodiscard]] std::int8_t* data() const { return static_cast<std::int8_t*>(data_); }
-
- private:
-  std::size_t bytes_;
-  void* data_;
-};
-
 /// Finds 1 in each row of each column, and notes the sums of the last columns.
 struct CountRows {
   using Sum = std::int8_t;
@@ -260,10 +255,9 @@ struct CountRows {
 
 TEST_CASE("columns beyond 2^32 are counted in 64 bits") {
   constexpr std::int64_t kColumns = (std::int64_t{1} << 32) + 2;
-  const SparseMemory partials(kColumns);
   std::vector<std::int64_t> seen;
   emulated::set_conduct({.last_blocks = 1});
-  CudaLauncher(nullptr).columns(1, kColumns, CountRows{&seen}, partials.data());
+  CudaLauncher(nullptr).columns(1, kColumns, CountRows{&seen}, nullptr, nullptr);
   emulated::set_conduct({});
   CHECK(seen == std::vector<std::int64_t>{kColumns * 2 - 3, kColumns * 2 - 1});
 }

@@ -231,8 +231,8 @@ TEST_CASE("a bias's gradient is the sum over all pixels of its channel, in any l
     const ChannelRows rows(layout);
     std::vector<float> gradient(5);
     std::vector<double> partials(static_cast<std::size_t>(column_partials(rows.count, 5)));
-    kLauncher.columns(rows.count, 5, BiasGradientRows<float>{rows, dy.data(), gradient.data()},
-                      partials.data());
+    kLauncher.columns(rows.count, 5, BiasGradientRows<float, 1>{rows, dy.data(), gradient.data()},
+                      partials.data(), nullptr);
     for (std::size_t c = 0; c < 5; ++c) CHECK(gradient[c] == static_cast<float>(expected[c]));
   }
 }

@@ -17,8 +17,8 @@ void launch_finished_rows(cudaStream_t stream, std::int64_t n, const TotalOfRows
 }
 
 void launch_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
-                    const ColumnMoments& functor, Moments* partials) {
-  CudaLauncher(stream).columns(rows, columns, functor, partials);
+                    const ColumnMoments& functor, Moments* partials, std::uint32_t* finished) {
+  CudaLauncher(stream).columns(rows, columns, functor, partials, finished);
 }
 
 }  // namespace trainyard::test

@@ -14,6 +14,6 @@ void launch_rows(cudaStream_t stream, std::int64_t n, const RowSums& functor);
 void launch_finished_rows(cudaStream_t stream, std::int64_t n, const TotalOfRows& functor,
                           std::uint32_t* finished);
 void launch_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
-                    const ColumnMoments& functor, Moments* partials);
+                    const ColumnMoments& functor, Moments* partials, std::uint32_t* finished);
 
 }  // namespace trainyard::test

@@ -82,10 +82,16 @@ TEST_CASE("sums of columns on a GPU are bit-identical to the CPU" * doctest::ski
     std::vector<Moments> out(static_cast<std::size_t>(size.columns));
     const GpuArray<float> from(gpu, in);
     const GpuArray<Moments> gpu_partials(gpu, partials), gpu_out(gpu, out);
+    const GpuArray<std::uint32_t> finished(gpu, std::vector<std::uint32_t>(kColumnGroups));
     CpuLauncher(1).columns(size.rows, size.columns,
-                           ColumnMoments{in.data(), size.columns, out.data()}, partials.data());
-    launch_columns(gpu.stream(), size.rows, size.columns,
-                   ColumnMoments{from.data(), size.columns, gpu_out.data()}, gpu_partials.data());
+                           ColumnMoments{in.data(), size.columns, out.data()}, partials.data(),
+                           nullptr);
+    for (int launch = 0; launch < 2; ++launch) {
+      launch_columns(gpu.stream(), size.rows, size.columns,
+                     ColumnMoments{from.data(), size.columns, gpu_out.data()}, gpu_partials.data(),
+                     finished.data());
+    }
+    CHECK(finished.read() == std::vector<std::uint32_t>(kColumnGroups));
     const std::vector<Moments> found = gpu_out.read();
     for (std::size_t c = 0; c < out.size(); ++c) {
       CHECK(found[c].sum == out[c].sum);

@@ -173,17 +173,16 @@ void check_bias(Gpu& gpu, const StoredLayout& stored) {
   std::vector<float> gradient(bias.size());
   const GpuArray<T> gpu_y(gpu, y);
   const GpuArray<float> gpu_bias(gpu, bias), gpu_gradient(gpu, gradient);
-  std::vector<double> partials(
-      static_cast<std::size_t>(column_partials(rows.count, rows.channels)));
+  std::vector<double> partials(static_cast<std::size_t>(bias_partials(rows)));
   const GpuArray<double> gpu_partials(gpu, partials);
+  const GpuArray<std::uint32_t> finished(gpu, std::vector<std::uint32_t>(kColumnGroups));
 
-  CpuLauncher(1).columns(rows.count, rows.channels,
-                         BiasGradientRows<T>{rows, y.data() + stored.first, gradient.data()},
-                         partials.data());
+  sum_bias_gradient<T>(CpuLauncher(1), rows, y.data() + stored.first, gradient.data(),
+                       partials.data(), nullptr);
   CpuLauncher(1).each(rows.count * rows.channels,
                       AddBiasRows<T, 1>{rows, y.data() + stored.first, bias.data()});
   cudnn::bias_gradient(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_gradient.data(),
-                       gpu_partials.data());
+                       gpu_partials.data(), finished.data());
   cudnn::add_bias(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_bias.data());
   CHECK(gpu_gradient.read() == gradient);
   CHECK(gpu_y.read() == y);

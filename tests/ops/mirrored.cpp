@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "exec/packed_parameters.h"
 #include "exec/weight_packing.h"
+#include "kernels/columns.h"
 
 namespace trainyard::op_tests {
 namespace {
@@ -54,7 +55,9 @@ class MirroredExecutor final : public Executor {
         device_(device),
         queue_(queue),
         read_(device, packed_by(executors, packed_parameters(step)), step.storage),
-        written_(device, packed_by(executors, packed_gradients(step)), step.storage) {
+        written_(device, packed_by(executors, packed_gradients(step)), step.storage),
+        finished_(device.allocate(kColumnGroups * sizeof(std::uint32_t))) {
+    queue.fill(finished_->data(), std::byte{0}, finished_->bytes());
     TY_CHECK(executor_ != nullptr, step.op->type());
     const WeightPacking* const packing = weight_packing_of(executors);
     if (!read_.empty()) pack_ = packing->make_pack(read_.shapes(), step.storage);
@@ -82,6 +85,7 @@ class MirroredExecutor final : public Executor {
         mirrored(const_cast<StepState*>(tensors.batch.state), sizeof(StepState)));
     there.batch.sample_index = static_cast<const std::int64_t*>(mirrored(
         const_cast<std::int64_t*>(tensors.batch.sample_index), batch * sizeof(std::int64_t)));
+    there.batch.finished = static_cast<std::uint32_t*>(finished_->data());
     bind_packed(there);
     executor_->bind(there);
   }
@@ -142,6 +146,7 @@ class MirroredExecutor final : public Executor {
   Queue& queue_;
   PackedTensors read_, written_;
   std::map<void*, Mirror> mirrors_;
+  std::unique_ptr<DeviceBuffer> finished_;
 };
 
 }  // namespace

@@ -152,13 +152,14 @@ class ConvBackwardParameters final : public ConvExecutor {
     output_gradient_ = tensors.output_gradients[0].data;
     bias_gradient_ = step_.attributes.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
     partials_ = address_at(tensors.workspace, offsets_.partials);
+    finished_ = tensors.batch.finished;
     bind_graph(tensors, tensors.parameter_gradients[0].data);
   }
   void run() override {
     run_graph();
     if (bias_gradient_ != nullptr) {
       bias_gradient(context_->stream(), storage_, rows_, output_gradient_, bias_gradient_,
-                    partials_);
+                    partials_, finished_);
     }
   }
 
@@ -167,6 +168,7 @@ class ConvBackwardParameters final : public ConvExecutor {
   float* bias_gradient_ = nullptr;
   void* output_gradient_ = nullptr;
   void* partials_ = nullptr;
+  std::uint32_t* finished_ = nullptr;
 };
 
 }  // namespace

@@ -140,12 +140,14 @@ class DenseBackwardParameters final : public DenseStep {
     bias_gradient_ = has_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
     scratch_ = address_at(tensors.workspace, product_offset_);
     partials_ = address_at(tensors.workspace, partials_offset_);
+    finished_ = tensors.batch.finished;
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
     product_.run(stream, output_gradient_, input_, weight_gradient_, scratch_);
     if (bias_gradient_ != nullptr) {
-      bias_gradient(stream, storage_, output_rows(), output_gradient_, bias_gradient_, partials_);
+      bias_gradient(stream, storage_, output_rows(), output_gradient_, bias_gradient_, partials_,
+                    finished_);
     }
   }
 
@@ -158,6 +160,7 @@ class DenseBackwardParameters final : public DenseStep {
   float* bias_gradient_ = nullptr;
   void* scratch_ = nullptr;
   void* partials_ = nullptr;
+  std::uint32_t* finished_ = nullptr;
 };
 
 }  // namespace

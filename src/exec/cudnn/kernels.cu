@@ -2,7 +2,6 @@
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/bias.h"
 #include "exec/functor/weight_copies.h"
-#include "kernels/columns.h"
 #include "kernels/cuda_launch.cuh"
 #include "ops/elementwise.h"
 
@@ -58,16 +57,15 @@ void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y,
 }
 
 void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, const void* dy,
-                   float* gradient, void* partials) {
+                   float* gradient, void* partials, std::uint32_t* finished) {
   GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
-    CudaLauncher(stream).columns(rows.count, rows.channels,
-                                 BiasGradientRows<T>{rows, static_cast<const T*>(dy), gradient},
-                                 static_cast<double*>(partials));
+    sum_bias_gradient<T>(CudaLauncher(stream), rows, static_cast<const T*>(dy), gradient,
+                         static_cast<double*>(partials), finished);
   });
 }
 
 std::size_t bias_partial_bytes(const ChannelRows& rows) {
-  return static_cast<std::size_t>(column_partials(rows.count, rows.channels)) * sizeof(double);
+  return static_cast<std::size_t>(bias_partials(rows)) * sizeof(double);
 }
 
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor) {

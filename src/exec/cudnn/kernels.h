@@ -22,9 +22,9 @@ namespace trainyard::cudnn {
 /// y += bias, in place (AddBiasRows).
 void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y, const float* bias);
 /// gradient = sums of dy over the rows (BiasGradientRows). `partials` holds
-/// bias_partial_bytes(rows).
+/// bias_partial_bytes(rows); `finished`: BatchContext's.
 void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, const void* dy,
-                   float* gradient, void* partials);
+                   float* gradient, void* partials, std::uint32_t* finished);
 [[nodiscard]] std::size_t bias_partial_bytes(const ChannelRows& rows);
 /// Writes zeros to the padding channels.
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);

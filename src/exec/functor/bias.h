@@ -6,6 +6,7 @@
 
 #include "base/half.h"
 #include "exec/functor/channel_rows.h"
+#include "kernels/columns.h"
 
 namespace trainyard {
 
@@ -31,20 +32,61 @@ struct AddBiasRows {
   }
 };
 
-/// bias_gradient[c] = sum of dy over the rows, in the order of columns() and in double. A column is
-/// a channel.
-template <class T>
+/// bias_gradient[c] = sum of dy over the rows: in the arithmetic type within a strip of at most 32
+/// rows, then in double. A column is a channel.
+template <class T, int P>
 struct BiasGradientRows {
   using A = Arithmetic<T>;
   using Sum = double;
+  static constexpr int kColumns = P;
+  static constexpr std::int64_t kStripRows = 32;
   ChannelRows rows;
   const T* dy;
   A* gradient;  // [channels]
 
-  TY_HD double operator()(std::int64_t row, std::int64_t c) const {
-    return static_cast<A>(dy[rows.offset(row) + c * rows.channel_stride]);
+  TY_HD void add(std::int64_t begin, std::int64_t end, std::int64_t c, std::int64_t count,
+                 double* sums) const {
+    for (std::int64_t k = 0; k < count; k += P) add_pack(begin, end, c + k, sums + k);
   }
-  TY_HD void finish(std::int64_t c, double sum) const { gradient[c] = static_cast<A>(sum); }
+  TY_HD void finish(std::int64_t c, double sum) const {
+    if (c < rows.channels) gradient[c] = static_cast<A>(sum);
+  }
+
+ private:
+  TY_HD void add_pack(std::int64_t begin, std::int64_t end, std::int64_t c, double* sums) const {
+    constexpr int kStaged = 16;  // loads in flight
+    A total[P] = {};
+    std::int64_t row = begin;
+    for (; row + kStaged <= end; row += kStaged) {
+      RowPacks<T, P, P> staged[kStaged];
+      for (int i = 0; i < kStaged; ++i) staged[i] = rows.template row<P, P>(dy, row + i, c);
+      for (int i = 0; i < kStaged; ++i) {
+        for (int k = 0; k < P; ++k) total[k] += static_cast<A>(staged[i][k]);
+      }
+    }
+    for (; row < end; ++row) {
+      const RowPacks<T, P, P> values = rows.template row<P, P>(dy, row, c);
+      for (int k = 0; k < P; ++k) total[k] += static_cast<A>(values[k]);
+    }
+    for (int k = 0; k < P; ++k) sums[k] += static_cast<double>(total[k]);
+  }
 };
+
+/// Launches BiasGradientRows, in packs if the layout has whole ones.
+template <class T, class Launcher>
+void sum_bias_gradient(const Launcher& launcher, const ChannelRows& rows, const T* dy,
+                       Arithmetic<T>* gradient, double* partials, std::uint32_t* finished) {
+  if (rows.packs(kPack<T>)) {
+    launcher.columns(rows.count, rows.padded, BiasGradientRows<T, kPack<T>>{rows, dy, gradient},
+                     partials, finished);
+  } else {
+    launcher.columns(rows.count, rows.channels, BiasGradientRows<T, 1>{rows, dy, gradient},
+                     partials, finished);
+  }
+}
+/// Partial sums that it needs.
+inline std::int64_t bias_partials(const ChannelRows& rows) {
+  return column_partials(rows.count, rows.padded);
+}
 
 }  // namespace trainyard

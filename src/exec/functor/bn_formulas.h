@@ -24,6 +24,10 @@ struct ChannelConstants {
   TY_HD A normalised(A x) const { return (x - mean) * factor + offset; }
 };
 
+/// How the first pass of the gradient knows where the ReLU was open: there is none; from bn(x),
+/// computed again; from y, behind the sum with a residual; `kept`: dy there is also stored.
+enum class ReluCut { none, by_input, by_output, kept };
+
 /// The value after a ReLU; NaN stays NaN.
 template <class A>
 TY_HD A clamped(A value) {

@@ -29,6 +29,14 @@ TY_HD void store_pack(T* to, const Pack<T, P>& pack) {
   *reinterpret_cast<Pack<T, P>*>(to) = pack;
 }
 
+/// W neighbouring channels of a row, in packs of P.
+template <class T, int P, int W>
+struct RowPacks {
+  Pack<T, P> pack[W / P];
+  TY_HD T operator[](int k) const { return pack[k / P].value[k % P]; }
+  TY_HD void set(int k, T value) { pack[k / P].value[k % P] = value; }
+};
+
 /// The rows of a tensor: image by image, pixels in row-major order. Supports every layout without
 /// inner blocks whose pixels are equally spaced inside an image: plain tensors, channels last, and
 /// channel slices of both.
@@ -59,6 +67,24 @@ struct ChannelRows {
   /// The offset of row `row`.
   TY_HD std::int64_t offset(std::int64_t row) const {
     return even ? row * pixel_stride : row / pixels * image_stride + row % pixels * pixel_stride;
+  }
+  /// Channels [c, c + W) of a row. Without packs (P = 1) they may be apart.
+  template <int P, int W, class T>
+  TY_HD RowPacks<T, P, W> row(const T* data, std::int64_t row, std::int64_t c) const {
+    const T* const from = data + offset(row) + c * channel_stride;
+    RowPacks<T, P, W> values;
+    for (int i = 0; i < W / P; ++i) {
+      values.pack[i] = load_pack<T, P>(from + (P > 1 ? i * P : i * channel_stride));
+    }
+    return values;
+  }
+  template <int P, int W, class T>
+  TY_HD void store_row(T* data, std::int64_t row, std::int64_t c,
+                       const RowPacks<T, P, W>& values) const {
+    T* const to = data + offset(row) + c * channel_stride;
+    for (int i = 0; i < W / P; ++i) {
+      store_pack<T, P>(to + (P > 1 ? i * P : i * channel_stride), values.pack[i]);
+    }
   }
   /// True if whole packs of `width` channels are aligned to their size.
   [[nodiscard]] bool packs(std::int64_t width) const {

@@ -52,15 +52,16 @@ class BnRows : public Executor {
   }
   /// Of the columns' partial sums, followed by all replicas' sums.
   [[nodiscard]] std::size_t sum_bytes() const { return partial_bytes() + batch_.bytes(padded_); }
-  void bind_sums(void* memory) {
-    partials_ = static_cast<PairSum*>(memory);
-    batch_.bind(static_cast<std::byte*>(memory) + partial_bytes());
+  void bind_sums(const StepTensors& tensors) {
+    partials_ = static_cast<PairSum*>(tensors.workspace);
+    batch_.bind(static_cast<std::byte*>(tensors.workspace) + partial_bytes());
+    finished_ = tensors.batch.finished;
   }
   /// Values per channel, of all replicas.
   [[nodiscard]] double all() const { return static_cast<double>(input_.count) * batch_.replicas(); }
   template <class F>
   void sum_channels(const F& sums) const {
-    launcher_.columns(input_.count, padded_, sums, partials_);
+    launcher_.columns(input_.count, padded_, sums, partials_, finished_);
   }
   /// What follows from the sums of all replicas; with one replica columns() has done it.
   template <class F>
@@ -77,6 +78,7 @@ class BnRows : public Executor {
   std::int64_t padded_;
   bool packs_;
   PairSum* partials_ = nullptr;
+  std::uint32_t* finished_ = nullptr;
 };
 
 template <class T, class Launcher>
@@ -95,7 +97,7 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   }
   void bind(const StepTensors& tensors) override {
     bind_parameters(tensors);
-    if (training_) this->bind_sums(tensors.workspace);
+    if (training_) this->bind_sums(tensors);
     x_ = tensors.inputs[0].template as<T>();
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
     y_ = tensors.outputs[0].template as<T>();
@@ -108,7 +110,8 @@ class BnRowsForward final : public BnRows<T, Launcher> {
       const SettleMoments<A> settle{mean_,       variance_,
                                     factors_,    static_cast<double>(this->input_.count),
                                     this->all(), this->batch_.sums()};
-      this->sum_channels(BatchMoments<T>{this->input_, x_, settle});
+      this->packs_ ? this->sum_channels(BatchMoments<T, kPack<T>>{this->input_, x_, settle})
+                   : this->sum_channels(BatchMoments<T, 1>{this->input_, x_, settle});
       this->join_channels(settle);
     } else {
       this->launcher_.each(this->padded_, RunningFactors<A>{factors_, mean_, variance_});
@@ -128,9 +131,14 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   }
   template <int P>
   void normalise() const {
-    this->launcher_.each(this->output_.count * this->output_.padded / P,
-                         NormaliseRows<T, P>{this->input_, this->output_, x_, residual_, y_,
-                                             factors_.out, this->attributes_.relu});
+    if (this->attributes_.residual) return normalise<P, true, true>();
+    this->attributes_.relu ? normalise<P, true, false>() : normalise<P, false, false>();
+  }
+  template <int P, bool kRelu, bool kResidual>
+  void normalise() const {
+    this->launcher_.each(bn_calls<P>(this->output_),
+                         NormaliseRows<T, P, kRelu, kResidual>{this->input_, this->output_, x_,
+                                                               residual_, y_, factors_.out});
   }
 
   bool training_;
@@ -155,19 +163,16 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   }
   [[nodiscard]] std::size_t reserve_bytes() const override { return this->factor_bytes(); }
   void bind(const StepTensors& tensors) override {
-    tensors_ = {this->input_,
-                this->output_,
-                tensors.inputs[0].template as<T>(),
+    tensors_ = {this->input_, this->output_, tensors.inputs[0].template as<T>(),
                 tensors.output_gradients[0].template as<T>(),
-                ChannelFactors<A>::at(tensors.reserve, this->padded_),
-                this->attributes_.relu};
+                ChannelFactors<A>::at(tensors.reserve, this->padded_)};
     dx_ = tensors.input_gradients[0].template as<T>();
     if (this->attributes_.residual) bind_residual(tensors);
-    this->bind_sums(tensors.workspace);
+    this->bind_sums(tensors);
     bind_settle(tensors);
   }
   void run() override {
-    this->sum_channels(GradientSums<T>{tensors_, residual_, settle_});
+    this->packs_ ? sum_gradient<kPack<T>>() : sum_gradient<1>();
     if (dx_ == nullptr) return;  // the joint means are not needed
     this->join_channels(settle_);
     this->packs_ ? input_gradient<kPack<T>>() : input_gradient<1>();
@@ -199,13 +204,30 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
     if (residual_.y == nullptr) return tensors;
     tensors.output = this->input_;
     tensors.dy = residual_.gradient;
-    tensors.relu = false;
     return tensors;
   }
   template <int P>
+  void sum_gradient() const {
+    if (residual_.y == nullptr) {
+      return this->attributes_.relu ? sum_gradient<P, ReluCut::by_input>()
+                                    : sum_gradient<P, ReluCut::none>();
+    }
+    residual_.gradient != nullptr ? sum_gradient<P, ReluCut::kept>()
+                                  : sum_gradient<P, ReluCut::by_output>();
+  }
+  template <int P, ReluCut kCut>
+  void sum_gradient() const {
+    this->sum_channels(GradientSums<T, P, kCut>{tensors_, residual_, settle_});
+  }
+  template <int P>
   void input_gradient() const {
-    this->launcher_.each(this->input_.count * this->input_.padded / P,
-                         InputGradientRows<T, P>{second_pass(), settle_.factors, dx_});
+    const bool cut = this->attributes_.relu && residual_.y == nullptr;
+    cut ? input_gradient<P, true>() : input_gradient<P, false>();
+  }
+  template <int P, bool kRelu>
+  void input_gradient() const {
+    this->launcher_.each(bn_calls<P>(this->input_),
+                         InputGradientRows<T, P, kRelu>{second_pass(), settle_.factors, dx_});
   }
 
   GradientRows<T> tensors_;

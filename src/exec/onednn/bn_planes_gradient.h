@@ -38,17 +38,13 @@ struct PieceGradientSums {
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t row) const {
     if (residual.y != nullptr) {
-      return residual.gradient != nullptr ? sum<Cut::kept>(row) : sum<Cut::by_output>(row);
+      return residual.gradient != nullptr ? sum<ReluCut::kept>(row) : sum<ReluCut::by_output>(row);
     }
-    tensors.relu ? sum<Cut::by_input>(row) : sum<Cut::none>(row);
+    tensors.relu ? sum<ReluCut::by_input>(row) : sum<ReluCut::none>(row);
   }
 
  private:
-  /// Whether the ReLU was open is recomputed from x, or read from y; `kept`: and dy there is
-  /// written.
-  enum class Cut { none, by_input, by_output, kept };
-
-  template <Cut kCut>
+  template <ReluCut kCut>
   TY_HD void sum(std::int64_t row) const {
     constexpr int kLanes = kPlaneLanes<kBlock, 2>;
     const Planes& planes = tensors.planes;
@@ -58,18 +54,18 @@ struct PieceGradientSums {
     const std::int64_t out = tensors.output.offset(planes, plane) + first * kBlock;
     const float* const x = tensors.x + in;
     const float* const dy = tensors.dy + out;
-    const float* const y = kCut >= Cut::by_output ? residual.y + out : nullptr;
-    float* const kept = kCut == Cut::kept ? residual.gradient + in : nullptr;
+    const float* const y = kCut >= ReluCut::by_output ? residual.y + out : nullptr;
+    float* const kept = kCut == ReluCut::kept ? residual.gradient + in : nullptr;
     const BlockConstants<kBlock, kLanes> constants(tensors.channels,
                                                    tensors.first_channel(plane, kBlock));
     float gradient[kLanes] = {}, product[kLanes] = {};
     const auto add = [&](std::int64_t i, int lane) {
       const float value = x[i + lane];
       float above = 1;
-      if (kCut == Cut::by_input) above = constants[lane].normalised(value);
-      if (kCut >= Cut::by_output) above = y[i + lane];
+      if (kCut == ReluCut::by_input) above = constants[lane].normalised(value);
+      if (kCut >= ReluCut::by_output) above = y[i + lane];
       const float open = behind_relu(above, dy[i + lane]);
-      if (kCut == Cut::kept) kept[i + lane] = open;
+      if (kCut == ReluCut::kept) kept[i + lane] = open;
       gradient[lane] += open;
       product[lane] += open * (value - constants.mean[lane]);
     };

@@ -143,7 +143,7 @@ class WithBias final : public Executor {
     const TensorView& dy = tensors_.output_gradients[0];
     sum_channels(launcher_, dy.layout, BiasTerms{dy.as<float>()},
                  tensors_.parameter_gradients[1].as<float>(), static_cast<float*>(nullptr),
-                 address_at(tensors_.workspace, sums_));
+                 address_at(tensors_.workspace, sums_), tensors_.batch.finished);
   }
 
   std::unique_ptr<Executor> product_;

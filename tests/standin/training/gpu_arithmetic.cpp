@@ -61,7 +61,7 @@ class Layer final : public Executor {
       inner.signature.parameters.resize(1);
     }
     product_ = make_reference_executors()->make(inner);
-    partials_.resize(static_cast<std::size_t>(column_partials(rows_.count, rows_.channels)));
+    partials_.resize(static_cast<std::size_t>(bias_partials(rows_)));
   }
   [[nodiscard]] std::size_t workspace_bytes() const override { return product_->workspace_bytes(); }
   void bind(const StepTensors& tensors) override {
@@ -99,10 +99,9 @@ class Layer final : public Executor {
   }
   template <class T>
   void sum_bias_gradient() {
-    launcher_.columns(rows_.count, rows_.channels,
-                      BiasGradientRows<T>{rows_, tensors_.output_gradients[0].template as<T>(),
-                                          tensors_.parameter_gradients[1].template as<float>()},
-                      partials_.data());
+    sum_bias_gradient<T>(launcher_, rows_, tensors_.output_gradients[0].template as<T>(),
+                         tensors_.parameter_gradients[1].template as<float>(), partials_.data(),
+                         nullptr);
   }
 
   bool rounds_, bias_apart_;

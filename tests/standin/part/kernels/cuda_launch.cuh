@@ -44,13 +44,14 @@ class CudaLauncher {
   }
 
   template <class F>
-  void columns(std::int64_t rows, std::int64_t columns, const F& f,
-               typename F::Sum* partials) const {
+  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
+               std::uint32_t* finished) const {
     if (columns == 0) return;
-    each(column_partials(rows, columns), ColumnChunk<F>{f, rows, columns, partials});
-    const ColumnTotals<F> totals{f, column_chunks(rows), columns, partials};
-    launch<ColumnTotals<F>>("columns", blocks_for(columns), kEachThreads,
-                            [columns, totals] { CpuLauncher(1).each(columns, totals); });
+    const ColumnGrid grid = column_grid<F>(rows, columns);
+    launch<F>("columns", grid_of(grid.groups * grid.chunks), kColumnThreads,
+              [rows, columns, f, partials, finished] {
+                CpuLauncher(1).columns(rows, columns, f, partials, finished);
+              });
   }
 
  private:
