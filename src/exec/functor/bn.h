@@ -240,9 +240,11 @@ struct GradientSums {
   }
   /// A residual's gradient has zeros after its channels.
   TY_HD void clear_padding(std::int64_t begin, std::int64_t end, std::int64_t c) const {
-    if (kCut != ReluCut::kept || c >= tensors.input.padded) return;
-    for (std::int64_t row = begin; row < end; ++row) {
-      residual.gradient[tensors.input.offset(row) + c * tensors.input.channel_stride] = T{};
+    if constexpr (P == 1 && kCut == ReluCut::kept) {
+      if (c >= tensors.input.padded) return;
+      for (std::int64_t row = begin; row < end; ++row) {
+        residual.gradient[tensors.input.offset(row) + c * tensors.input.channel_stride] = T{};
+      }
     }
   }
 };
