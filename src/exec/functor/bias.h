@@ -24,6 +24,7 @@ struct AddBiasRows {
     const std::int64_t c = (static_cast<std::uint32_t>(i) - row * packs) * P;
     T* const at = y + rows.offset(row) + c * rows.channel_stride;
     Pack<T, P> value = load_pack<T, P>(at);
+    TY_UNROLL
     for (int k = 0; k < P; ++k) {
       if (P > 1 && c + k >= rows.channels) break;
       value.value[k] = static_cast<T>(static_cast<A>(value.value[k]) + bias[c + k]);
@@ -59,15 +60,20 @@ struct BiasGradientRows {
     std::int64_t row = begin;
     for (; row + kStaged <= end; row += kStaged) {
       RowPacks<T, P, P> staged[kStaged];
+      TY_UNROLL
       for (int i = 0; i < kStaged; ++i) staged[i] = rows.template row<P, P>(dy, row + i, c);
+      TY_UNROLL
       for (int i = 0; i < kStaged; ++i) {
+        TY_UNROLL
         for (int k = 0; k < P; ++k) total[k] += static_cast<A>(staged[i][k]);
       }
     }
     for (; row < end; ++row) {
       const RowPacks<T, P, P> values = rows.template row<P, P>(dy, row, c);
+      TY_UNROLL
       for (int k = 0; k < P; ++k) total[k] += static_cast<A>(values[k]);
     }
+    TY_UNROLL
     for (int k = 0; k < P; ++k) sums[k] += static_cast<double>(total[k]);
   }
 };

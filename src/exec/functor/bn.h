@@ -86,6 +86,7 @@ struct BatchMoments {
     const Row own = rows.template row<P, W>(x, begin, c);
     A first[W] = {}, second[W] = {};
     const auto add_row = [&](const Row& values) {
+      TY_UNROLL
       for (int k = 0; k < W; ++k) {
         const A distance = static_cast<A>(values[k]) - static_cast<A>(own[k]);
         first[k] += distance;
@@ -95,10 +96,13 @@ struct BatchMoments {
     std::int64_t row = begin;
     for (; row + kStaged <= end; row += kStaged) {
       Row staged[kStaged];
+      TY_UNROLL
       for (int i = 0; i < kStaged; ++i) staged[i] = rows.template row<P, W>(x, row + i, c);
+      TY_UNROLL
       for (int i = 0; i < kStaged; ++i) add_row(staged[i]);
     }
     for (; row < end; ++row) add_row(rows.template row<P, W>(x, row, c));
+    TY_UNROLL
     for (int k = 0; k < W; ++k) {
       const double shift = static_cast<double>(static_cast<A>(own[k])) - pivot(c + k);
       sums[k] += moved_sums({first[k], second[k]}, static_cast<double>(end - begin), shift);
@@ -120,20 +124,24 @@ struct NormaliseRows {
     const BnCall call(i, to, P);
     const bool padding = P == 1 && call.channel >= from.channels;
     ChannelConstants<A> constants[P];
+    TY_UNROLL
     for (int k = 0; k < P; ++k) {
       constants[k] = padding ? ChannelConstants<A>{} : channels[call.channel + k];
     }
     RowPacks<T, P, P> values[kBnCallRows] = {}, added[kBnCallRows] = {};
+    TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= to.count || padding) continue;
       values[j] = from.template row<P, P>(x, row, call.channel);
       if (kResidual) added[j] = from.template row<P, P>(residual, row, call.channel);
     }
+    TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= to.count) continue;
       Pack<T, P> out;
+      TY_UNROLL
       for (int k = 0; k < P; ++k) {
         A sum = constants[k].normalised(static_cast<A>(values[j][k]));
         if (kResidual) sum += static_cast<A>(added[j][k]);
@@ -211,10 +219,12 @@ struct GradientSums {
                          PairSum* sums) const {
     constexpr int kStaged = W > P ? 1 : 8;  // loads in flight
     ChannelConstants<A> constants[W];
+    TY_UNROLL
     for (int k = 0; k < W; ++k) constants[k] = tensors.channels[c + k];
     A first[W] = {}, second[W] = {};
     const auto add_row = [&](std::int64_t row, const Rows<W>& rows) {
       RowPacks<T, P, W> kept;
+      TY_UNROLL
       for (int k = 0; k < W; ++k) {
         const A value = static_cast<A>(rows.x[k]);
         A open = static_cast<A>(rows.gradient[k]);
@@ -230,10 +240,13 @@ struct GradientSums {
     std::int64_t row = begin;
     for (; row + kStaged <= end; row += kStaged) {
       Rows<W> staged[kStaged];
+      TY_UNROLL
       for (int i = 0; i < kStaged; ++i) staged[i] = load<W>(row + i, c);
+      TY_UNROLL
       for (int i = 0; i < kStaged; ++i) add_row(row + i, staged[i]);
     }
     for (; row < end; ++row) add_row(row, load<W>(row, c));
+    TY_UNROLL
     for (int k = 0; k < W; ++k) {
       sums[k] += PairSum{static_cast<double>(first[k]), static_cast<double>(second[k])};
     }
@@ -263,21 +276,25 @@ struct InputGradientRows {
     const bool padding = P == 1 && call.channel >= tensors.output.channels;
     ChannelConstants<A> constants[P];
     GradientConstants<A> means[P];
+    TY_UNROLL
     for (int k = 0; k < P; ++k) {
       constants[k] = padding ? ChannelConstants<A>{} : tensors.channels[call.channel + k];
       means[k] = padding ? GradientConstants<A>{} : factors[call.channel + k];
     }
     RowPacks<T, P, P> values[kBnCallRows] = {}, gradients[kBnCallRows] = {};
+    TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= in.count || padding) continue;
       values[j] = in.template row<P, P>(tensors.x, row, call.channel);
       gradients[j] = tensors.template gradient<P, P>(row, call.channel);
     }
+    TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= in.count) continue;
       Pack<T, P> out;
+      TY_UNROLL
       for (int k = 0; k < P; ++k) {
         const A value = static_cast<A>(values[j][k]);
         A open = static_cast<A>(gradients[j][k]);

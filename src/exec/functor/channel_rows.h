@@ -8,6 +8,13 @@
 #include "base/host_device.h"
 #include "tensor/layout.h"
 
+/// In front of a loop over a pack: unrolled, so that a GPU thread has it in registers.
+#if defined(__CUDACC__)
+#define TY_UNROLL _Pragma("unroll")
+#else
+#define TY_UNROLL
+#endif
+
 namespace trainyard {
 
 /// Channels that one call of an elementwise functor handles together if the layout allows it: 16
@@ -73,6 +80,7 @@ struct ChannelRows {
   TY_HD RowPacks<T, P, W> row(const T* data, std::int64_t row, std::int64_t c) const {
     const T* const from = data + offset(row) + c * channel_stride;
     RowPacks<T, P, W> values;
+    TY_UNROLL
     for (int i = 0; i < W / P; ++i) {
       values.pack[i] = load_pack<T, P>(from + (P > 1 ? i * P : i * channel_stride));
     }
@@ -82,6 +90,7 @@ struct ChannelRows {
   TY_HD void store_row(T* data, std::int64_t row, std::int64_t c,
                        const RowPacks<T, P, W>& values) const {
     T* const to = data + offset(row) + c * channel_stride;
+    TY_UNROLL
     for (int i = 0; i < W / P; ++i) {
       store_pack<T, P>(to + (P > 1 ? i * P : i * channel_stride), values.pack[i]);
     }
