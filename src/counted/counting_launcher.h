@@ -19,6 +19,7 @@ class CountingLauncher {
  public:
   using Team = CpuTeam;
   using Floats = GpuFloats;
+  static constexpr bool kPacks = true;
 
   explicit CountingLauncher(LaunchLog& log) : log_(&log) {}
 

@@ -189,6 +189,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     state_ = static_cast<A*>(address_at(own, state_at_));
     cell_ = static_cast<A*>(address_at(own, cell_at_));
     partials_ = static_cast<double*>(address_at(own, partials_at_));
+    finished_ = tensors.batch.finished;
     input_products_ = static_cast<A*>(address_at(own, inputs_at_));
   }
   void run() override {
@@ -262,7 +263,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     }
     this->launcher_.columns(sizes.rows(), this->columns(),
                             RecurrentBiasGradient<T, F>{sizes, sums_, gradients_[2]}, partials_,
-                            this->batch_.finished);
+                            finished_);
   }
   void input_gradient() const {
     const RecurrentSizes& sizes = this->sizes_;
@@ -292,6 +293,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
   A* cell_ = nullptr;            // gradient of the cell: [sample][unit]
   A* input_products_ = nullptr;  // gradients of the factors: [copy][step][sample][channel]
   double* partials_ = nullptr;
+  std::uint32_t* finished_ = nullptr;
 };
 
 /// The executor of a step of lstm or simple_rnn, stored in T.

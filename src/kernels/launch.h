@@ -160,6 +160,8 @@ class CpuLauncher {
  public:
   using Team = CpuTeam;
   using Floats = AllFloats;
+  /// Whether an elementwise call does 16 bytes together; here the compiler makes vectors of calls.
+  static constexpr bool kPacks = false;
 
   explicit CpuLauncher(int threads, Vectors vectors = Vectors::widest)
       : threads_(threads), wide_(vectors == Vectors::widest && processor_has_avx512()) {}

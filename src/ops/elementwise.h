@@ -8,10 +8,17 @@
 
 #include <cstdint>
 
+#include "base/half.h"
+#include "kernels/pack.h"
 #include "ops/walk.h"
 #include "tensor/layout.h"
 
 namespace trainyard {
+
+/// True for the address of a 16-byte vector, and of its first element.
+[[nodiscard]] inline bool is_aligned(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
+}
 
 /// out[o] = body(a[i]).
 template <class Body, class Out, class A>
@@ -19,9 +26,22 @@ struct UnaryElement {
   Body body;
   Out* out;
   const A* a;
+  static constexpr int kTogether = 16 / (sizeof(Out) > sizeof(A) ? sizeof(Out) : sizeof(A));
   TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t /*unused*/) const {
     out[o] = static_cast<Out>(body(static_cast<Arithmetic<A>>(a[i])));
   }
+  /// kTogether elements from `at` on, a multiple of it.
+  TY_HD void apply_pack(std::int64_t at) const {
+    const Pack<A, kTogether> values = load_pack<A, kTogether>(a + at);
+    Pack<Out, kTogether> results;
+    TY_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      results.value[k] = static_cast<Out>(body(static_cast<Arithmetic<A>>(values.value[k])));
+    }
+    store_pack<Out, kTogether>(out + at, results);
+  }
+  /// True if every pack is aligned to its size.
+  [[nodiscard]] bool in_packs() const { return is_aligned(out) && is_aligned(a); }
 };
 
 /// out[o] = body(a[i], b[j]).
@@ -31,10 +51,23 @@ struct BinaryElement {
   T* out;
   const T* a;
   const T* b;
+  static constexpr int kTogether = kPack<T>;
   TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t j) const {
     out[o] =
         static_cast<T>(body(static_cast<Arithmetic<T>>(a[i]), static_cast<Arithmetic<T>>(b[j])));
   }
+  TY_HD void apply_pack(std::int64_t at) const {
+    const Pack<T, kTogether> first = load_pack<T, kTogether>(a + at);
+    const Pack<T, kTogether> second = load_pack<T, kTogether>(b + at);
+    Pack<T, kTogether> results;
+    TY_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      results.value[k] = static_cast<T>(body(static_cast<Arithmetic<T>>(first.value[k]),
+                                             static_cast<Arithmetic<T>>(second.value[k])));
+    }
+    store_pack<T, kTogether>(out + at, results);
+  }
+  [[nodiscard]] bool in_packs() const { return is_aligned(out) && is_aligned(a) && is_aligned(b); }
 };
 
 /// A single run over the whole memory.
@@ -43,6 +76,31 @@ struct DenseMap {
   Element element;
   TY_HD void operator()(std::int64_t i) const { element.apply(i, i, i); }
 };
+
+/// The same in packs, for launchers whose threads read 16 bytes together; without whole packs, or
+/// behind the last one, element by element.
+template <class Element>
+struct DensePacks {
+  static constexpr int kTogether = Element::kTogether;
+  Element element;
+  std::int64_t length;
+  bool packs;
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t first = i * kTogether;
+    if (packs && first + kTogether <= length) return element.apply_pack(first);
+    for (std::int64_t k = first; k < length && k < first + kTogether; ++k) element.apply(k, k, k);
+  }
+};
+template <class Launcher, class Element>
+void map_dense(const Launcher& launcher, const Element& element, std::int64_t length) {
+  if constexpr (Launcher::kPacks && requires { Element::kTogether; }) {
+    constexpr std::int64_t kTogether = Element::kTogether;
+    launcher.each((length + kTogether - 1) / kTogether,
+                  DensePacks<Element>{element, length, element.in_packs()});
+  } else {
+    launcher.each(length, DenseMap<Element>{element});
+  }
+}
 
 /// A row is a run.
 template <class Element>
@@ -118,7 +176,7 @@ void map_elements(const Launcher& launcher, const Walk& walk, const Element& ele
                   const Layout& out, const Layout& a, const Layout& b) {
   switch (walk.kind) {
     case Walk::Kind::dense:
-      return launcher.each(walk.length, DenseMap<Element>{element});
+      return map_dense(launcher, element, walk.length);
     case Walk::Kind::images:
     case Walk::Kind::pixels:
       return launcher.rows(walk.runs, RunMap<Element>{element,

@@ -21,6 +21,7 @@ class CudaLauncher {
  public:
   using Team = CpuTeam;
   using Floats = GpuFloats;
+  static constexpr bool kPacks = true;
 
   explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
