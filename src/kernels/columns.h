@@ -84,19 +84,20 @@ struct ColumnGrid {
   }
 };
 
-/// The split for F. Strips become long once there are threads for a whole GPU, about 2^13: each of
-/// them has loads of 256 bytes in flight.
+/// The split for F. Strips are as long as leaves threads for a whole GPU: a little over 2^13, each
+/// of which has loads of 256 bytes in flight.
 template <class F>
 TY_HD constexpr ColumnGrid column_grid(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t kEnoughThreads = 8192, kShortest = 4;
+  constexpr std::int64_t kEnoughThreads = 8704, kShortest = 4;
   constexpr std::int64_t kTogether = columns_together<F>(), kMost = most_strip_rows<F>();
   constexpr std::int64_t kWidest = kTogether > 1 ? 4 : 16;  // up to 64 bytes beside each other
   const std::int64_t packs = (columns + kTogether - 1) / kTogether;
   std::int64_t wide = 1;
   while (wide < kWidest && wide < packs) wide *= 2;
   const std::int64_t tall = kColumnThreads / wide, groups = (packs + wide - 1) / wide;
-  std::int64_t strip = kChunkRows / tall > kShortest ? kChunkRows / tall : kShortest;
-  while (strip < kMost && rows * packs > strip * kEnoughThreads) strip *= 2;
+  const std::int64_t least = kChunkRows / tall > kShortest ? kChunkRows / tall : kShortest;
+  const std::int64_t enough = (rows * packs + kEnoughThreads - 1) / kEnoughThreads;
+  const std::int64_t strip = enough < least ? least : enough < kMost ? enough : kMost;
   const std::int64_t strips = (rows + strip - 1) / strip;
   const std::int64_t chunks = strips <= tall ? 1 : (strips + tall - 1) / tall;
   const std::int64_t most = groups > kColumnGroups ? 1 : kColumnPartials;

@@ -41,6 +41,7 @@ struct BiasGradientRows {
   using Sum = double;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = 32;
+  static constexpr int kLoads = 16;  // of a thread, in flight
   ChannelRows rows;
   const T* dy;
   A* gradient;  // [channels]
@@ -55,23 +56,18 @@ struct BiasGradientRows {
 
  private:
   TY_HD void add_pack(std::int64_t begin, std::int64_t end, std::int64_t c, double* sums) const {
-    constexpr int kStaged = 16;  // loads in flight
     A total[P] = {};
-    std::int64_t row = begin;
-    for (; row + kStaged <= end; row += kStaged) {
-      RowPacks<T, P, P> staged[kStaged];
+    for (std::int64_t row = begin; row < end; row += kLoads) {
+      RowPacks<T, P, P> staged[kLoads];
       TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) staged[i] = rows.template row<P, P>(dy, row + i, c);
-      TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) {
-        TY_UNROLL
-        for (int k = 0; k < P; ++k) total[k] += static_cast<A>(staged[i][k]);
+      for (int i = 0; i < kLoads; ++i) {
+        if (row + i < end) staged[i] = rows.template row<P, P>(dy, row + i, c);
       }
-    }
-    for (; row < end; ++row) {
-      const RowPacks<T, P, P> values = rows.template row<P, P>(dy, row, c);
       TY_UNROLL
-      for (int k = 0; k < P; ++k) total[k] += static_cast<A>(values[k]);
+      for (int i = 0; i < kLoads; ++i) {
+        TY_UNROLL
+        for (int k = 0; k < P && row + i < end; ++k) total[k] += static_cast<A>(staged[i][k]);
+      }
     }
     TY_UNROLL
     for (int k = 0; k < P; ++k) sums[k] += static_cast<double>(total[k]);

@@ -56,6 +56,7 @@ struct BatchMoments {
   using Sum = PairSum;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = kBnStripRows;
+  static constexpr int kLoads = 16;  // of a thread, in flight
   ChannelRows rows;
   const T* x;
   SettleMoments<A> settle;
@@ -82,7 +83,7 @@ struct BatchMoments {
   TY_HD void add_columns(std::int64_t begin, std::int64_t end, std::int64_t c,
                          PairSum* sums) const {
     using Row = RowPacks<T, P, W>;
-    constexpr int kStaged = W > P ? 1 : 16;  // loads in flight
+    constexpr int kStaged = W > P ? 1 : kLoads;
     const Row own = rows.template row<P, W>(x, begin, c);
     A first[W] = {}, second[W] = {};
     const auto add_row = [&](const Row& values) {
@@ -93,15 +94,17 @@ struct BatchMoments {
         second[k] += distance * distance;
       }
     };
-    std::int64_t row = begin;
-    for (; row + kStaged <= end; row += kStaged) {
+    for (std::int64_t row = begin; row < end; row += kStaged) {
       Row staged[kStaged];
       TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) staged[i] = rows.template row<P, W>(x, row + i, c);
+      for (int i = 0; i < kStaged; ++i) {
+        if (row + i < end) staged[i] = rows.template row<P, W>(x, row + i, c);
+      }
       TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) add_row(staged[i]);
+      for (int i = 0; i < kStaged; ++i) {
+        if (row + i < end) add_row(staged[i]);
+      }
     }
-    for (; row < end; ++row) add_row(rows.template row<P, W>(x, row, c));
     TY_UNROLL
     for (int k = 0; k < W; ++k) {
       const double shift = static_cast<double>(static_cast<A>(own[k])) - pivot(c + k);
@@ -181,6 +184,7 @@ struct GradientSums {
   using Sum = PairSum;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = kBnStripRows;
+  static constexpr int kLoads = 8;  // of each tensor, of a thread, in flight
   GradientRows<T> tensors;
   ResidualGradient<T> residual;
   SettleGradients<A> settle;
@@ -217,7 +221,7 @@ struct GradientSums {
   template <int W>
   TY_HD void add_columns(std::int64_t begin, std::int64_t end, std::int64_t c,
                          PairSum* sums) const {
-    constexpr int kStaged = W > P ? 1 : 8;  // loads in flight
+    constexpr int kStaged = W > P ? 1 : kLoads;
     ChannelConstants<A> constants[W];
     TY_UNROLL
     for (int k = 0; k < W; ++k) constants[k] = tensors.channels[c + k];
@@ -237,15 +241,17 @@ struct GradientSums {
       if (kCut == ReluCut::kept)
         tensors.input.template store_row<P, W>(residual.gradient, row, c, kept);
     };
-    std::int64_t row = begin;
-    for (; row + kStaged <= end; row += kStaged) {
+    for (std::int64_t row = begin; row < end; row += kStaged) {
       Rows<W> staged[kStaged];
       TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) staged[i] = load<W>(row + i, c);
+      for (int i = 0; i < kStaged; ++i) {
+        if (row + i < end) staged[i] = load<W>(row + i, c);
+      }
       TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) add_row(row + i, staged[i]);
+      for (int i = 0; i < kStaged; ++i) {
+        if (row + i < end) add_row(row + i, staged[i]);
+      }
     }
-    for (; row < end; ++row) add_row(row, load<W>(row, c));
     TY_UNROLL
     for (int k = 0; k < W; ++k) {
       sums[k] += PairSum{static_cast<double>(first[k]), static_cast<double>(second[k])};
