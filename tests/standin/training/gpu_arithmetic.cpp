@@ -99,9 +99,9 @@ class Layer final : public Executor {
   }
   template <class T>
   void sum_bias_gradient() {
-    sum_bias_gradient<T>(launcher_, rows_, tensors_.output_gradients[0].template as<T>(),
-                         tensors_.parameter_gradients[1].template as<float>(), partials_.data(),
-                         nullptr);
+    trainyard::sum_bias_gradient<T>(launcher_, rows_, tensors_.output_gradients[0].template as<T>(),
+                                    tensors_.parameter_gradients[1].template as<float>(),
+                                    partials_.data(), nullptr);
   }
 
   bool rounds_, bias_apart_;
