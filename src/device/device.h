@@ -69,6 +69,9 @@ class Device {
   /// other work. Throws Error{memory}.
   [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) = 0;
   [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
+  /// A queue whose work begins before other queues' work that is ready too, where a device can
+  /// order them; recordings keep that.
+  [[nodiscard]] virtual std::unique_ptr<Queue> make_urgent_queue() { return make_queue(); }
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
   /// Records what `work` enqueues on `queue`, without running it if the device can (a captured
   /// graph). Addresses, sizes and scalars are fixed at recording. `work` may be called now or by

@@ -14,7 +14,8 @@ struct Compute {
   const ExecutorFactory& executors;
   const UpdateLaunches& launches;
   Queue* copies = nullptr;  // batches are uploaded on this one; null: `queue` works synchronously
-  // All-reduces of gradients on this one overlap the backward pass; null: they follow it.
+  // All-reduces of gradients on this one overlap the backward pass; null: they follow it. An urgent
+  // one: else a kernel of theirs would wait behind all blocks of the backward pass.
   Queue* sums = nullptr;
 };
 

@@ -19,14 +19,20 @@ struct GradientBucket {
   bool operator==(const GradientBucket&) const = default;
 };
 
-/// Bucket sizes. Many small all-reduces pay for latency, and a large last one has nothing to
-/// overlap: 25 MiB, and 1 MiB for the last, are PyTorch's defaults (DistributedDataParallel).
+/// Bucket sizes.
 struct BucketBytes {
-  std::size_t single = std::size_t{4} << 20;  // a smaller block is one bucket
-  std::size_t full = std::size_t{25} << 20;   // a bucket of this size takes no more
-  std::size_t last = std::size_t{1} << 20;    // maximum of the last one, unless a single parameter
-                                              // exceeds it
+  std::size_t single = 0;  // a smaller block is one bucket
+  std::size_t full = 0;    // a bucket of this size takes no more
+  std::size_t last = 0;    // maximum of the last one, unless a single parameter exceeds it
+  bool operator==(const BucketBytes&) const = default;
 };
+
+/// Sizes for a gradient block of `block` bytes in the gradient dtype. Every all-reduce pays about
+/// as much for latency as for 4 MiB, so a smaller block is one bucket and no full one is smaller.
+/// A quarter of the block is full, up to PyTorch's 25 MiB (DistributedDataParallel), so that
+/// all-reduces begin early in the backward pass of middling blocks too. The last one has nothing to
+/// overlap: 1 MiB, as PyTorch's. Pure.
+[[nodiscard]] BucketBytes bucket_bytes(std::size_t block);
 
 /// The gradient block in buckets of whole parameters, in the order of the block and of their
 /// all-reduces; `steps` never decreases. The batch statistics belong to the last bucket, which
@@ -34,6 +40,6 @@ struct BucketBytes {
 [[nodiscard]] std::vector<GradientBucket> insert_collectives(const Plan& plan,
                                                              const BlockLayout& blocks,
                                                              std::size_t element_bytes,
-                                                             const BucketBytes& sizes = {});
+                                                             const BucketBytes& sizes);
 
 }  // namespace trainyard

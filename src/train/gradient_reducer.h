@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct ReducerOptions {
   // summed in one order on any number of ranks; 0: one part per rank, in the communicator's order.
   std::int64_t shards = 0;
   DType transport = DType::f32;  // gradient dtype between ranks, see RankSumOptions
-  BucketBytes buckets;           // of gradients whose all-reduce overlaps the backward pass
+  // Of gradients whose all-reduce overlaps the backward pass; not given: see bucket_bytes().
+  std::optional<BucketBytes> buckets = {};
 };
 
 /// Reduces gradients, batch statistics and the sums of loss and metrics (results). A step has

@@ -18,7 +18,7 @@ struct StepOptions {
   LossScale loss_scale;
   ParameterRules parameters;     // see OptimizerStepOptions
   DType transport = DType::f32;  // see ReducerOptions, also buckets
-  BucketBytes buckets;
+  std::optional<BucketBytes> buckets = {};
 };
 
 /// Position in a sequence of steps.

@@ -68,7 +68,31 @@ TEST_CASE("a block below the single-bucket size is one bucket, a block of that s
   const GradientBucket whole{.count = 3 * kEntry, .steps = plan.steps.size()};
   CHECK(buckets_of(plan, entries(4, 1, 1)) == std::vector{whole});
   CHECK(buckets_of(plan, entries(3, 1, 1)).size() == 3);
-  CHECK(buckets_of(plan, {}) == std::vector{whole});
+  CHECK(buckets_of(plan, bucket_bytes(3 * kEntry * kBytes)) == std::vector{whole});
+}
+
+TEST_CASE("the size of a full bucket follows from the block's, between latency's and PyTorch's") {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  const auto sizes = [](std::size_t full) {
+    return BucketBytes{.single = 4 * kMiB, .full = full, .last = kMiB};
+  };
+  CHECK(bucket_bytes(0) == sizes(4 * kMiB));
+  CHECK(bucket_bytes(16 * kMiB) == sizes(4 * kMiB));
+  CHECK(bucket_bytes(40 * kMiB) == sizes(10 * kMiB));
+  CHECK(bucket_bytes(100 * kMiB) == sizes(25 * kMiB));
+  CHECK(bucket_bytes(5000 * kMiB) == sizes(25 * kMiB));
+}
+
+TEST_CASE("three quarters of a middling block are all-reduced before the last gradients are there") {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  FakeNetwork network = chain_of(16);
+  const Plan plan = training_plan(network);
+  // As if an entry had 512 KiB: a block of 8 MiB.
+  const auto buckets = insert_collectives(plan, lay_out_blocks(plan.laid_out.graph),
+                                          kMiB / 2 / kEntry, bucket_bytes(8 * kMiB));
+  CHECK(described(plan, buckets) == Described{{8, "conv9 backward_parameters"},
+                                              {6, "conv3 backward_parameters"},
+                                              {2, "conv1 backward_parameters"}});
 }
 
 TEST_CASE("a parameter larger than a bucket is a bucket of its own") {

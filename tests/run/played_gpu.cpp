@@ -36,6 +36,10 @@ class PlayedDevice final : public Device {
     return allocate(bytes);
   }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override { return host_->make_queue(); }
+  [[nodiscard]] std::unique_ptr<Queue> make_urgent_queue() override {
+    events_.emplace_back("urgent queue");
+    return make_queue();
+  }
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return host_->make_event(); }
   [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
                                                   std::function<void()> work) override {

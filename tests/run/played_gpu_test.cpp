@@ -63,6 +63,18 @@ TEST_CASE("an error aborts the group of a rank on a GPU before any memory is fre
   }
 }
 
+TEST_CASE("the queue of a GPU's all-reduces is an urgent one, and no other is") {
+  GpuEvents events;
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    GpuEvents other;
+    GpuEvents& own = group.rank() == 0 ? events : other;
+    const Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
+    CHECK(session.device().compute().sums != nullptr);
+  });
+  CHECK(outcomes == testing::Outcomes(2));
+  CHECK(std::ranges::count(events, "urgent queue") == 1);
+}
+
 TEST_CASE("a rank on a GPU that ends normally does not abort its group") {
   GpuEvents events;
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {

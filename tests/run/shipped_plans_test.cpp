@@ -105,10 +105,11 @@ TEST_CASE(
   for (const NamedGraph& shipped : shipped_graphs()) {
     CAPTURE(shipped.name);
     const ModelPlans plans = make_plans_without_device(shipped.graph, cuda_target(Precision::fp32));
-    const auto buckets = insert_collectives(*plans.train, plans.blocks, sizeof(float));
     const auto bytes = static_cast<std::size_t>(plans.blocks.parameter_elements) * sizeof(float);
-    CHECK((buckets.size() == 1) == (bytes < BucketBytes{}.single));
-    CHECK(buckets.size() <= 2 + bytes / BucketBytes{}.full);
+    const BucketBytes sizes = bucket_bytes(bytes);
+    const auto buckets = insert_collectives(*plans.train, plans.blocks, sizeof(float), sizes);
+    CHECK((buckets.size() == 1) == (bytes < sizes.single));
+    CHECK(buckets.size() <= 2 + bytes / sizes.full);
     most = std::max(most, buckets.size());
     std::int64_t next = 0;
     std::size_t steps = 0;

@@ -19,10 +19,13 @@ struct FreePinned {
   void operator()(void* memory) const { ignore(cudaFreeHost(memory)); }
 };
 
-cudaStream_t make_stream(int ordinal) {
+cudaStream_t make_stream(int ordinal, CudaQueue::Urgency urgency) {
   const CurrentDevice current(ordinal);
+  int least = 0, greatest = 0;
+  TY_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  const int priority = urgency == CudaQueue::Urgency::most ? greatest : least;
   cudaStream_t stream = nullptr;
-  TY_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  TY_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
   return stream;
 }
 
@@ -138,6 +141,9 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CudaQueue>(ordinal_);
   }
+  [[nodiscard]] std::unique_ptr<Queue> make_urgent_queue() override {
+    return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Urgency::most);
+  }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(ordinal_);
   }
@@ -171,7 +177,8 @@ class CudaDevice final : public Device {
 void DestroyStream::operator()(cudaStream_t stream) const { ignore(cudaStreamDestroy(stream)); }
 void DestroyEvent::operator()(cudaEvent_t event) const { ignore(cudaEventDestroy(event)); }
 
-CudaQueue::CudaQueue(int ordinal) : ordinal_(ordinal), stream_(make_stream(ordinal)) {}
+CudaQueue::CudaQueue(int ordinal, Urgency urgency)
+    : ordinal_(ordinal), stream_(make_stream(ordinal, urgency)) {}
 
 void CudaQueue::copy(void* to, const void* from, std::size_t bytes) {
   TY_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()));

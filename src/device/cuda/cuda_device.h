@@ -22,8 +22,11 @@ struct DestroyEvent {
 /// the host's side only.
 class CudaQueue final : public Queue {
  public:
-  /// On the device `ordinal`; not ordered with any other stream.
-  explicit CudaQueue(int ordinal);
+  enum class Urgency { usual, most };
+
+  /// On the device `ordinal`; not ordered with any other stream. The blocks of an urgent one's
+  /// kernels are placed before those of others that wait for a processor.
+  explicit CudaQueue(int ordinal, Urgency urgency = Urgency::usual);
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
   [[nodiscard]] int ordinal() const { return ordinal_; }

@@ -48,7 +48,9 @@ CapturedGraph::CapturedGraph(Queue& queue, const std::function<void()>& work) {
   const GraphTemplate captured = capture.end();
   TY_CUDA(cudaGraphGetNodes(captured.get(), nullptr, &nodes_));
   cudaGraphExec_t graph = nullptr;
-  TY_CUDA(cudaGraphInstantiate(&graph, captured.get(), 0));
+  // Else all of it would have the priority of the stream that it is launched on.
+  TY_CUDA(
+      cudaGraphInstantiate(&graph, captured.get(), cudaGraphInstantiateFlagUseNodePriority));
   graph_ = Handle<cudaGraphExec_t, DestroyGraph>(graph);
 }
 

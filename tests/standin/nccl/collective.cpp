@@ -78,4 +78,22 @@ void Collective::take() {
   }
 }
 
+std::vector<Region> Collectives::regions() const {
+  std::vector<Region> list;
+  for (const auto& one : all_) {
+    const std::vector<Region> own = one->regions();
+    list.insert(list.end(), own.begin(), own.end());
+  }
+  return list;
+}
+
+bool Collectives::advance() {
+  while (next_ < all_.size()) {
+    if (!all_[next_]->advance()) return false;
+    ++next_;
+  }
+  next_ = 0;
+  return true;
+}
+
 }  // namespace standin::nccl

@@ -2,6 +2,9 @@
 // all have published.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "operation.h"
 
 namespace standin::nccl {
@@ -29,6 +32,20 @@ class Collective final : public Operation {
   std::uint64_t size_;      // bytes of an element
   std::uint64_t done_ = 0;  // elements
   std::uint64_t now_ = 0;   // of the piece that this rank has published; 0: none
+};
+
+/// The collectives of one group of calls on one stream: NCCL plans them together and launches one
+/// kernel (enqueue.cc, ncclLaunchPrepare), in which they are done in the order of the calls.
+class Collectives final : public Operation {
+ public:
+  explicit Collectives(std::vector<std::unique_ptr<Operation>> all) : all_(std::move(all)) {}
+
+  [[nodiscard]] std::vector<Region> regions() const override;
+  [[nodiscard]] bool advance() override;
+
+ private:
+  std::vector<std::unique_ptr<Operation>> all_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace standin::nccl

@@ -37,6 +37,18 @@ Message message_of(const Request& request) {
           .bytes = request.count * bytes_of(request.type)};
 }
 
+/// Takes those of the first one's stream out of `requests`, in their order.
+std::vector<Request> of_first_stream(std::vector<Request>& requests) {
+  const cudaStream_t stream = requests.front().stream;
+  std::vector<Request> taken;
+  std::erase_if(requests, [&](const Request& request) {
+    if (request.stream != stream) return false;
+    taken.push_back(request);
+    return true;
+  });
+  return taken;
+}
+
 }  // namespace
 
 Communicator::Communicator(const Identity& identity)
@@ -128,34 +140,42 @@ ncclResult_t Communicator::enqueue(std::vector<Request> requests) {
   return start("ncclLaunching", [this, requests = std::move(requests)] { put(requests); });
 }
 
-/// Collectives in their order, then all messages of a stream as one piece of work.
+/// The collectives of each stream as one piece of work, then the messages of each stream.
 void Communicator::put(const std::vector<Request>& requests) {
-  std::vector<Request> messages;
+  std::vector<Request> messages, collectives;
   for (const Request& request : requests) {
-    if (request.is_message()) {
-      messages.push_back(request);
-      continue;
+    if (capturing(request, identity_.device) != capturing(requests.front(), identity_.device)) {
+      throw Failure(ncclInvalidUsage,  // enqueue.cc, taskAppend
+                    "Streams given to a communicator within a NCCL group must either be all "
+                    "uncaptured or all captured by the same graph.");
     }
-    const bool captured = capturing(request, identity_.device);
+    (request.is_message() ? messages : collectives).push_back(request);
+  }
+  while (!collectives.empty()) put_collectives(of_first_stream(collectives));
+  while (!messages.empty()) {
+    const std::vector<Request> together = of_first_stream(messages);
+    const cudaStream_t stream = together.front().stream;
+    const bool captured = capturing(together.front(), identity_.device);
+    std::vector<Message> list;
+    for (const Request& request : together) list.push_back(message_of(request));
+    put(stream, captured, std::make_unique<Exchange>(*share_, captured, std::move(list)));
+  }
+}
+
+/// `requests` are of one stream.
+void Communicator::put_collectives(const std::vector<Request>& requests) {
+  const cudaStream_t stream = requests.front().stream;
+  const bool captured = capturing(requests.front(), identity_.device);
+  std::vector<std::unique_ptr<Operation>> together;
+  for (const Request& request : requests) {
     const Call call{.kind = kind_of(request.what),
                     .captured = captured ? 1U : 0U,
                     .type = request.type,
                     .root = request.root,
                     .count = request.count};
-    put(request.stream, captured,
-        std::make_unique<Collective>(*share_, call, request.from, request.to));
+    together.push_back(std::make_unique<Collective>(*share_, call, request.from, request.to));
   }
-  while (!messages.empty()) {
-    const Request first = messages.front();
-    const bool captured = capturing(first, identity_.device);
-    std::vector<Message> together;
-    std::erase_if(messages, [&](const Request& request) {
-      if (request.stream != first.stream) return false;
-      together.push_back(message_of(request));
-      return true;
-    });
-    put(first.stream, captured, std::make_unique<Exchange>(*share_, captured, std::move(together)));
-  }
+  put(stream, captured, std::make_unique<Collectives>(std::move(together)));
 }
 
 void Communicator::put(cudaStream_t stream, bool captured, std::unique_ptr<Operation> operation) {

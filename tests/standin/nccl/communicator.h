@@ -69,6 +69,7 @@ class Communicator {
   void meet(const ncclUniqueId& id, std::uint64_t bus);
   void require_own_gpu(std::uint64_t bus);
   void put(const std::vector<Request>& requests);
+  void put_collectives(const std::vector<Request>& requests);
   void put(cudaStream_t stream, bool captured, std::unique_ptr<Operation> operation);
   [[nodiscard]] bool at_rest();
 

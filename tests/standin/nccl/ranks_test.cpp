@@ -53,6 +53,40 @@ TEST_CASE("threads with a GPU each pass the conformance suite") {
         }) == kWell);
 }
 
+TEST_CASE("sums of one call are one node of a recording, whatever their types") {
+  CHECK(run_ranks({}, [](Communicator& group, Device& device) {
+          const auto queue = device.make_urgent_queue();
+          const auto floats = device.allocate(64 * sizeof(float));
+          const auto doubles = device.allocate(8 * sizeof(double));
+          const SumPart parts[] = {{floats->data(), 64, DType::f32},
+                                   {floats->data(), 0, DType::bf16},
+                                   {doubles->data(), 8, DType::f64}};
+          const auto recording =
+              device.record(*queue, [&] { group.all_reduce_sums(*queue, parts); });
+          CHECK(recording->nodes() == 1);
+          const std::vector<double> ones(8, 1.0);
+          queue->fill(floats->data(), std::byte{0}, floats->bytes());
+          queue->copy_from_host(doubles->data(), ones.data(), doubles->bytes());
+          recording->replay();
+          std::vector<double> sums(8);
+          queue->copy_to_host(sums.data(), doubles->data(), doubles->bytes());
+          queue->wait();
+          CHECK(sums == std::vector<double>(8, 2.0));
+        }) == kWell);
+}
+
+TEST_CASE("an urgent queue has the greatest priority of its GPU, and others have the least") {
+  const auto device = cuda::make_cuda_device(0);
+  int least = 1, greatest = 1, usual = 1, urgent = 1;
+  CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+  CHECK(greatest < least);
+  const auto one = device->make_queue(), other = device->make_urgent_queue();
+  CHECK(cudaStreamGetPriority(cuda::stream_of(*one), &usual) == cudaSuccess);
+  CHECK(cudaStreamGetPriority(cuda::stream_of(*other), &urgent) == cudaSuccess);
+  CHECK(usual == least);
+  CHECK(urgent == greatest);
+}
+
 TEST_CASE("a rank whose peer does not arrive ends at its limit, and leaves its GPU free") {
   const Outcomes outcomes =
       run_ranks({.limit = std::chrono::milliseconds(300)}, [](Communicator& group, Device& device) {

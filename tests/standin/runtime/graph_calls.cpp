@@ -83,9 +83,10 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* handle, cudaGraph_t graph,
-                                 unsigned long long /*flags*/) {
+                                 unsigned long long flags) {
   return answer("cudaGraphInstantiate", Needs::context, [&](Machine& machine, auto&) {
-    require(handle != nullptr, cudaErrorInvalidValue);
+    constexpr unsigned long long kKnown = cudaGraphInstantiateFlagUseNodePriority;
+    require(handle != nullptr && (flags & ~kKnown) == 0, cudaErrorInvalidValue);
     Device& device = machine.devices()[static_cast<std::size_t>(current_device())];
     note(*found<Graph>(graph));
     keep(std::make_shared<Executable>(device, found<Graph>(graph)), handle);

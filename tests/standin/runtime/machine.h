@@ -47,6 +47,7 @@ struct Piece {
 struct Stream {
   int device = 0;
   bool blocking = true;  // ordered with the legacy stream
+  int priority = 0;      // kMostUrgent (less is more) to 0
   bool destroyed = false;
   std::deque<Piece> pieces = {};
   std::uint64_t done = 0;    // pieces that are no longer in `pieces`
@@ -68,6 +69,9 @@ struct Device {
   bool used = false;                              // this process has a context on it
   std::atomic<cudaError_t> broken = cudaSuccess;  // its error, returned forever
 };
+
+/// The greatest priority of a stream, as GPUs since Volta have it.
+inline constexpr int kMostUrgent = -5;
 
 /// Memory that a context takes on its device, about as much as CUDA's.
 inline constexpr std::size_t kContextBytes = std::size_t{400} << 20;

@@ -1,4 +1,5 @@
 // The runtime's functions for streams and events.
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <memory>
@@ -95,6 +96,31 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
     require(handle != nullptr && flags <= cudaStreamNonBlocking, cudaErrorInvalidValue);
     Stream& stream = machine.make_stream(current_device(), flags != cudaStreamNonBlocking);
     *handle = static_cast<cudaStream_t>(static_cast<void*>(&stream));
+  });
+}
+
+// A priority outside the range is moved into it (the function's page), and work is not ordered by
+// it: that is left to the GPU.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle, unsigned flags, int priority) {
+  return answer("cudaStreamCreateWithPriority", Needs::context, [&](Machine& machine, auto&) {
+    require(handle != nullptr && flags <= cudaStreamNonBlocking, cudaErrorInvalidValue);
+    Stream& stream = machine.make_stream(current_device(), flags != cudaStreamNonBlocking);
+    stream.priority = std::clamp(priority, kMostUrgent, 0);
+    *handle = static_cast<cudaStream_t>(static_cast<void*>(&stream));
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return answer("cudaDeviceGetStreamPriorityRange", Needs::context, [&](Machine&, auto&) {
+    if (least != nullptr) *least = 0;
+    if (greatest != nullptr) *greatest = kMostUrgent;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  return answer("cudaStreamGetPriority", Needs::context, [&](Machine& machine, auto&) {
+    require(priority != nullptr, cudaErrorInvalidValue);
+    *priority = stream_of(machine, handle).priority;
   });
 }
 

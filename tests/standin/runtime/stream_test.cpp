@@ -33,6 +33,36 @@ TEST_CASE("a stream is done as far as the host waits for it, and no other is") {
   CHECK(log.text() == "a b late other");
 }
 
+TEST_CASE("a stream has the priority that it is made with, moved into the device's range") {
+  int least = 1, greatest = 1;
+  CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+  CHECK(least == 0);
+  CHECK(greatest == -5);
+  CHECK(cudaDeviceGetStreamPriorityRange(nullptr, nullptr) == cudaSuccess);
+  const auto priority_of = [](int requested) {
+    cudaStream_t stream = nullptr;
+    CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, requested) == cudaSuccess);
+    int priority = 1;
+    CHECK(cudaStreamGetPriority(stream, &priority) == cudaSuccess);
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+    return priority;
+  };
+  CHECK(priority_of(0) == 0);
+  CHECK(priority_of(-3) == -3);
+  CHECK(priority_of(-9) == greatest);
+  CHECK(priority_of(4) == least);
+  int usual = 1;
+  CHECK(cudaStreamGetPriority(TestStream().handle, &usual) == cudaSuccess);
+  CHECK(usual == 0);
+  CHECK(cudaStreamGetPriority(nullptr, &usual) == cudaSuccess);
+  CHECK(cudaStreamGetPriority(TestStream().handle, nullptr) == cudaErrorInvalidValue);
+  CHECK(cudaStreamCreateWithPriority(nullptr, cudaStreamNonBlocking, 0) == cudaErrorInvalidValue);
+  cudaStream_t stream = nullptr;
+  CHECK(cudaStreamCreateWithPriority(&stream, 2, 0) == cudaErrorInvalidValue);
+  while (cudaGetLastError() != cudaSuccess) {
+  }
+}
+
 TEST_CASE("a stream that waits for an event lets the other reach it, and no further") {
   const Patient patient;
   Log log;
