@@ -87,9 +87,7 @@ class Cutter {
 
 BucketBytes bucket_bytes(std::size_t block) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
-  return {.single = 4 * kMiB,
-          .full = std::clamp(block / 4, 4 * kMiB, 25 * kMiB),
-          .last = kMiB};
+  return {.single = 4 * kMiB, .full = std::clamp(block / 4, 4 * kMiB, 25 * kMiB), .last = kMiB};
 }
 
 std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayout& blocks,

@@ -83,7 +83,8 @@ TEST_CASE("the size of a full bucket follows from the block's, between latency's
   CHECK(bucket_bytes(5000 * kMiB) == sizes(25 * kMiB));
 }
 
-TEST_CASE("three quarters of a middling block are all-reduced before the last gradients are there") {
+TEST_CASE(
+    "three quarters of a middling block are all-reduced before the last gradients are there") {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   FakeNetwork network = chain_of(16);
   const Plan plan = training_plan(network);

@@ -49,8 +49,7 @@ CapturedGraph::CapturedGraph(Queue& queue, const std::function<void()>& work) {
   TY_CUDA(cudaGraphGetNodes(captured.get(), nullptr, &nodes_));
   cudaGraphExec_t graph = nullptr;
   // Else all of it would have the priority of the stream that it is launched on.
-  TY_CUDA(
-      cudaGraphInstantiate(&graph, captured.get(), cudaGraphInstantiateFlagUseNodePriority));
+  TY_CUDA(cudaGraphInstantiate(&graph, captured.get(), cudaGraphInstantiateFlagUseNodePriority));
   graph_ = Handle<cudaGraphExec_t, DestroyGraph>(graph);
 }
 
