@@ -66,8 +66,8 @@ Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, Ran
   InferenceSession session(stored, device, ranks, data, options);
   const double began = ranks.clock().seconds();
   std::int64_t batch = 0;
-  const Totals totals = evaluate(session.model(), session.feeder(), ranks.communicator(),
-                                 [&] { ranks.progress(++batch, kEvaluating); });
+  Evaluator evaluator(session.model(), session.feeder(), ranks.communicator());
+  const Totals totals = evaluator.run([&] { ranks.progress(++batch, kEvaluating); });
   std::vector<float> outputs;
   if (needs_outputs) outputs = take_outputs(session.model(), ranks.communicator());
   const auto of_split = [&](const Metric& metric) {

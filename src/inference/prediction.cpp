@@ -65,6 +65,15 @@ class WholeBatches {
   std::vector<std::vector<std::byte>> zeros_;
 };
 
+/// The ranks' values one after another, on every rank.
+std::vector<float> of_all_ranks(RankGroup& ranks, const std::vector<float>& own) {
+  std::vector<float> all(own.size() * static_cast<std::size_t>(ranks.size()));
+  ranks.communicator().all_gather(ranks.queue(), own.data(), own.size() * sizeof(float),
+                                  all.data());
+  ranks.queue().wait();
+  return all;
+}
+
 }  // namespace
 
 PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& samples) {
@@ -119,20 +128,21 @@ void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup&
   const WholeBatches batches(model.graph(), session.feeder());
   const auto width = static_cast<std::size_t>(outputs.shape().elements() / options.batch);
   std::size_t left = static_cast<std::size_t>(data.set->size()) * width;
+  const auto take_batch = [&] {
+    const std::vector<float> all = of_all_ranks(ranks, outputs.take());
+    const std::size_t count = std::min(left, all.size());  // the rest is padding
+    if (ranks.rank() == 0) take(std::span(all).first(count));
+    left -= count;
+  };
   session.feeder().start(0);
   for (std::int64_t step = 0; step < session.feeder().steps_per_epoch(); ++step) {
     ranks.progress(step + 1, kPredicting);
     model.load(batches.of(session.feeder().next()));
     model.evaluate();
-    const std::vector<float> own = outputs.read();
-    std::vector<float> all(own.size() * static_cast<std::size_t>(ranks.size()));
-    ranks.communicator().all_gather(ranks.queue(), own.data(), own.size() * sizeof(float),
-                                    all.data());
-    ranks.queue().wait();
-    const std::size_t count = std::min(left, all.size());  // the rest is padding
-    if (ranks.rank() == 0) take(std::span(all).first(count));
-    left -= count;
+    outputs.send();
+    if (step > 0) take_batch();  // the one before, while the device works on this one
   }
+  take_batch();
 }
 
 }  // namespace trainyard

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace trainyard {
 namespace {
 
@@ -20,23 +22,33 @@ BatchOutputs::BatchOutputs(Model& model, int threads)
       reorder_(model.compute().executors.make_reorder(
           output_of(model).layout, output_of(model).type, plain_.layout, plain_.type, threads)) {
   reorder_->bind({.inputs = {output_of(model)}, .outputs = {plain_}});
+  for (Sent& sent : sent_) {
+    sent = {.values = model.compute().device.allocate_host(memory_.size()),
+            .arrived = model.compute().device.make_event()};
+  }
 }
 
-std::vector<float> BatchOutputs::read() {
+void BatchOutputs::send() {
+  TY_CHECK(sends_ - takes_ < sent_.size(), "outputs that were sent are taken");
+  const Sent& to = sent_[sends_++ % sent_.size()];
   reorder_->run();
+  model_.compute().queue.copy_to_host(to.values->data(), memory_.data(), to.values->bytes());
+  to.arrived->record(model_.compute().queue);
+}
+
+std::vector<float> BatchOutputs::take() {
+  TY_CHECK(takes_ < sends_, "outputs are sent before they are taken");
+  const Sent& from = sent_[takes_++ % sent_.size()];
+  from.arrived->wait();
   const auto elements = static_cast<std::size_t>(shape().elements());
-  Queue& queue = model_.compute().queue;
-  std::vector<float> values(elements);
   if (plain_.type == DType::f32) {
-    queue.copy_to_host(values.data(), memory_.data(), elements * sizeof(float));
-    queue.wait();
-    return values;
+    const auto* const values = static_cast<const float*>(from.values->data());
+    return {values, values + elements};
   }
-  std::vector<double> wide(elements);
-  queue.copy_to_host(wide.data(), memory_.data(), elements * sizeof(double));
-  queue.wait();
-  std::ranges::transform(wide, values.begin(),
-                         [](double value) { return static_cast<float>(value); });
+  const auto* const wide = static_cast<const double*>(from.values->data());
+  std::vector<float> values(elements);
+  std::transform(wide, wide + elements, values.begin(),
+                 [](double value) { return static_cast<float>(value); });
   return values;
 }
 

@@ -228,6 +228,12 @@ void Model::place_images(const DeviceImages* images) {
   }
 }
 
+void Model::move_results(double* row) {
+  const std::size_t bytes = static_cast<std::size_t>(programs_.sizes.results) * sizeof(double);
+  compute_.queue.copy(row, memory_->results(), bytes);
+  compute_.queue.fill(memory_->results(), std::byte{0}, bytes);
+}
+
 Totals Model::take_totals() {
   std::vector<double> row(static_cast<std::size_t>(programs_.sizes.results));
   Queue& queue = compute_.queue;

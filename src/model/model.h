@@ -94,6 +94,9 @@ class Model {
   }
   /// The outputs of the evaluated batches of validation; null unless ModelOptions::kept_outputs.
   [[nodiscard]] OutputRows* output_rows() { return output_rows_.get(); }
+  /// Enqueues moving the sums to `row`, [ModelMemory::Sizes::results] on the device, and clears
+  /// them.
+  void move_results(double* row);
   /// Waits for the sums, and clears them.
   [[nodiscard]] Totals take_totals();
   /// Samples loaded since the last call.

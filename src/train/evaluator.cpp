@@ -1,5 +1,7 @@
 #include "train/evaluator.h"
 
+#include <span>
+
 #include "base/error.h"
 #include "device/device.h"
 
@@ -19,55 +21,61 @@ Totals totals_of(std::span<const double> row) {
           .samples = static_cast<std::int64_t>(row[0])};
 }
 
-/// One row per batch of this rank.
-std::vector<double> batch_rows(Model& model, Feeder& feeder,
-                               const std::function<void()>& before_batch, EvaluatedSplit split) {
-  std::vector<double> rows;
-  feeder.start(0);
-  for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
-    before_batch();
-    model.load(feeder.next());
-    model.evaluate(split);
-    append_row(model.take_totals(), rows);
-  }
-  return rows;
-}
-
-Totals evaluate_alone(Model& model, Feeder& feeder, const std::function<void()>& before_batch,
-                      EvaluatedSplit split) {
-  TY_CHECK(feeder.options().ranks == 1, "evaluation on several ranks needs a communicator");
-  feeder.start(0);
-  for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
-    before_batch();
-    model.load(feeder.next());
-    model.evaluate(split);
-  }
-  return model.take_totals();
+std::size_t row_width(const Model& model) {
+  return static_cast<std::size_t>(model.programs().sizes.results);
 }
 
 }  // namespace
 
-Totals evaluate(Model& model, Feeder& feeder) {
-  return evaluate_alone(
-      model, feeder, [] {}, EvaluatedSplit::validation);
-}
-
-Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts,
-                const std::function<void()>& before_batch, EvaluatedSplit split) {
-  if (hosts.size() == 1) return evaluate_alone(model, feeder, before_batch, split);
+Evaluator::Evaluator(Model& model, Feeder& feeder, Communicator& hosts, EvaluatedSplit split)
+    : model_(model),
+      feeder_(feeder),
+      hosts_(hosts),
+      split_(split),
+      rows_(model.compute().device,
+            alone() ? 0 : static_cast<std::size_t>(feeder.steps_per_epoch()) * row_width(model)) {
   TY_CHECK(feeder.options().ranks == hosts.size() && feeder.options().rank == hosts.rank(),
            "the feeder belongs to another rank");
-  const auto ranks = static_cast<std::size_t>(hosts.size());
-  const std::vector<double> mine = batch_rows(model, feeder, before_batch, split);
+  samples_.reserve(static_cast<std::size_t>(feeder.steps_per_epoch()));
+}
+
+Totals Evaluator::run(const std::function<void()>& before_batch) {
+  samples_.clear();
+  feeder_.start(0);
+  for (std::int64_t step = 0; step < feeder_.steps_per_epoch(); ++step) {
+    before_batch();
+    run_batch();
+  }
+  // A single rank's device has added the batches in order.
+  return alone() ? model_.take_totals() : total_of_rows();
+}
+
+void Evaluator::run_batch() {
+  model_.load(feeder_.next());
+  model_.evaluate(split_);
+  if (alone()) return;
+  model_.move_results(rows_.data() + samples_.size() * row_width(model_));
+  samples_.push_back(model_.take_samples());
+}
+
+Totals Evaluator::total_of_rows() {
+  const std::vector<double> values = rows_.read(model_.compute().queue);
+  const std::size_t width = row_width(model_);
+  std::vector<double> mine;
+  Totals batch;
+  for (std::size_t step = 0; step < samples_.size(); ++step) {
+    read_totals(std::span(values).subspan(step * width, width), samples_[step], batch);
+    append_row(batch, mine);
+  }
+  const auto ranks = static_cast<std::size_t>(hosts_.size());
   std::vector<double> all(mine.size() * ranks);
   const auto queue = make_cpu_device()->make_queue();
-  hosts.all_gather(*queue, mine.data(), mine.size() * sizeof(double), all.data());
-  const auto steps = static_cast<std::size_t>(feeder.steps_per_epoch());
-  const std::size_t width = mine.size() / steps;
+  hosts_.all_gather(*queue, mine.data(), mine.size() * sizeof(double), all.data());
+  const std::size_t row = mine.size() / samples_.size();
   Totals totals;
-  for (std::size_t step = 0; step < steps; ++step) {
+  for (std::size_t step = 0; step < samples_.size(); ++step) {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      totals.add(totals_of(std::span(all).subspan((rank * steps + step) * width, width)));
+      totals.add(totals_of(std::span(all).subspan((rank * samples_.size() + step) * row, row)));
     }
   }
   return totals;

@@ -1,29 +1,48 @@
 // Exact evaluation of a whole split.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "comm/communicator.h"
 #include "data/feeder.h"
+#include "device/device_array.h"
 #include "model/model.h"
 
 namespace trainyard {
 
-/// Runs the evaluation program over every sample of `feeder`'s set; padding in the last batch is
-/// excluded from the sums. For a single rank.
-[[nodiscard]] Totals evaluate(Model& model, Feeder& feeder);
+/// Runs the evaluation program over every sample of a feeder's set, again and again; padding in the
+/// last batch is excluded from the sums. The host waits for the device once an evaluation, at its
+/// end.
+class Evaluator {
+ public:
+  /// All ranks together, each with its own feeder: rank b mod ranks evaluates batch b, or a batch
+  /// of padding if none is left. `hosts` is a host-memory communicator; `split` is what `feeder`
+  /// feeds. All must outlive it. Throws Error{memory}.
+  Evaluator(Model& model, Feeder& feeder, Communicator& hosts,
+            EvaluatedSplit split = EvaluatedSplit::validation);
 
-/// The same on all ranks together, each with its own feeder: rank b mod ranks evaluates batch b, or
-/// a batch of padding if none is left. The batches' sums are added in order, so that the totals on
-/// every rank are bit-identical to a single rank's. `hosts` is a host-memory communicator;
-/// `before_batch` is called before each batch of this rank; `split` is what `feeder` feeds.
-[[nodiscard]] Totals evaluate(
-    Model& model, Feeder& feeder, Communicator& hosts,
-    const std::function<void()>& before_batch = [] {},
-    EvaluatedSplit split = EvaluatedSplit::validation);
+  /// The sums of the batches, added in order, so that they are bit-identical on every rank, and to
+  /// a single rank's. `before_batch` is called before each batch of this rank.
+  [[nodiscard]] Totals run(const std::function<void()>& before_batch = [] {});
 
-/// The network's outputs of an evaluate() by all ranks, [samples, width], on every rank; see
+ private:
+  [[nodiscard]] bool alone() const { return hosts_.size() == 1; }
+  void run_batch();
+  /// Of the batches of all ranks.
+  [[nodiscard]] Totals total_of_rows();
+
+  Model& model_;
+  Feeder& feeder_;
+  Communicator& hosts_;
+  EvaluatedSplit split_;
+  // Of several ranks: the results of each of this rank's batches, and their samples.
+  DeviceArray<double> rows_;  // [batches][ModelMemory::Sizes::results]
+  std::vector<std::int64_t> samples_;
+};
+
+/// The network's outputs of an evaluation by all ranks, [samples, width], on every rank; see
 /// OutputRows, which the model must have.
 [[nodiscard]] std::vector<float> take_outputs(Model& model, Communicator& hosts);
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "train/evaluator.h"
 #include "train/weight_check.h"
 
 namespace trainyard {
@@ -25,8 +24,12 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
       options_(options),
       state_(std::move(state)),
       step_(parts.model, parts.updater),
+      validation_(parts.model, parts.val, parts.ranks.communicator()),
       busy_(parts.gpu_busy_percent),
-      accuracy_sum_(sum_of_metric(parts.model.graph(), "accuracy")) {}
+      accuracy_sum_(sum_of_metric(parts.model.graph(), "accuracy")) {
+  if (parts.clean == nullptr) return;
+  clean_.emplace(parts.model, *parts.clean, parts.ranks.communicator(), EvaluatedSplit::training);
+}
 
 double Trainer::mean_loss(const Totals& totals) const {
   const double weight = weight_of(parts_.model.graph(), totals.metrics, totals.samples);
@@ -288,11 +291,10 @@ void Trainer::note_validation(std::int64_t batch) {
 
 void Trainer::validate(EpochRow& row) {
   std::int64_t batch = 0;
-  Communicator& ranks = parts_.ranks.communicator();
-  const Totals val = evaluate(parts_.model, parts_.val, ranks, [&] { note_validation(batch++); });
+  const Totals val = validation_.run([&] { note_validation(batch++); });
   std::vector<float> outputs;
   if (parts_.model.output_rows() != nullptr) {
-    outputs = take_outputs(parts_.model, ranks);
+    outputs = take_outputs(parts_.model, parts_.ranks.communicator());
     parts_.outputs(outputs);
   }
   row.val_loss = mean_loss(val);
@@ -311,10 +313,8 @@ void Trainer::validate(EpochRow& row) {
 }
 
 void Trainer::measure_clean(EpochRow& row) {
-  if (parts_.clean == nullptr || row.epoch % options_.clean_every_epochs != 0) return;
-  const auto begins = [this] { begin(kEvaluation, RunPhase::evaluating); };
-  const Totals clean = evaluate(parts_.model, *parts_.clean, parts_.ranks.communicator(), begins,
-                                EvaluatedSplit::training);
+  if (!clean_ || row.epoch % options_.clean_every_epochs != 0) return;
+  const Totals clean = clean_->run([this] { begin(kEvaluation, RunPhase::evaluating); });
   row.clean_loss = mean_loss(clean);
   const std::vector<double> values = metrics_of(parts_.model, clean);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -20,6 +20,7 @@
 #include "train/best_metric.h"
 #include "train/busy_mean.h"
 #include "train/divergence.h"
+#include "train/evaluator.h"
 #include "train/rank_group.h"
 #include "train/training_state.h"
 #include "train/training_step.h"
@@ -143,7 +144,9 @@ class Trainer {
   TrainerOptions options_;
   TrainingState state_;
   TrainingStep step_;
-  double started_ = 0;  // start of this session, minus the time of earlier ones
+  Evaluator validation_;
+  std::optional<Evaluator> clean_;  // of the clean training samples, if they are measured
+  double started_ = 0;              // start of this session, minus the time of earlier ones
   double epoch_started_ = 0;
   BusyMean busy_;
   std::optional<std::int64_t> accuracy_sum_;  // its index in Totals::metrics; empty: not measured
