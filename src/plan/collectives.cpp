@@ -112,4 +112,10 @@ std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayo
   return buckets;
 }
 
+std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayout& blocks,
+                                               std::size_t element_bytes) {
+  const auto elements = static_cast<std::size_t>(blocks.gradient_elements());
+  return insert_collectives(plan, blocks, element_bytes, bucket_bytes(elements * element_bytes));
+}
+
 }  // namespace trainyard

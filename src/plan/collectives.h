@@ -41,5 +41,9 @@ struct BucketBytes {
                                                              const BlockLayout& blocks,
                                                              std::size_t element_bytes,
                                                              const BucketBytes& sizes);
+/// The same in buckets of the sizes that follow from the block's.
+[[nodiscard]] std::vector<GradientBucket> insert_collectives(const Plan& plan,
+                                                             const BlockLayout& blocks,
+                                                             std::size_t element_bytes);
 
 }  // namespace trainyard

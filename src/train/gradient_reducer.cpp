@@ -92,9 +92,9 @@ std::vector<GradientBucket> GradientReducer::overlapped_buckets() const {
                         options_.shards == 0 && !syncs_batch_norms(model_.planned_graph());
   if (!overlaps) return {};
   const DType type = options_.transport == DType::f32 ? model_.memory().type() : options_.transport;
-  const auto elements = static_cast<std::size_t>(model_.blocks().gradient_elements());
-  const BucketBytes sizes = options_.buckets.value_or(bucket_bytes(elements * size_of(type)));
-  return insert_collectives(model_.train().plan(), model_.blocks(), size_of(type), sizes);
+  const Plan& plan = model_.train().plan();
+  if (!options_.buckets) return insert_collectives(plan, model_.blocks(), size_of(type));
+  return insert_collectives(plan, model_.blocks(), size_of(type), *options_.buckets);
 }
 
 void GradientReducer::accumulate(std::int64_t index) {
