@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/counted_step.h"
 #include "bench/floors.h"
 #include "plan/program.h"
 #include "run/config/run_config.h"
@@ -52,6 +53,7 @@ struct BenchResult {
   double loss = 0;                   // after the last step, to show that the steps were real
   std::vector<StepTime> layers;      // seconds per step
   std::optional<ShardsCost> shards;  // of a run with batch.shards
+  std::optional<NodeCounts> nodes;   // of a step on a GPU
 };
 
 /// Trains `run`'s network on one synthetic batch in one pass, and also in its shards if it has any.

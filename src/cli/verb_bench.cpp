@@ -12,6 +12,7 @@
 #include "cli/bench_suite.h"
 #include "cli/checks.h"
 #include "cli/run_flags.h"
+#include "cli/step_nodes.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
 
@@ -58,6 +59,7 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
     row["shards_ms_per_step"] = result.shards->step_milliseconds;
     row["shards_ratio"] = result.shards->step_milliseconds / result.step_milliseconds;
   }
+  if (result.nodes) row.update(nodes_json(*result.nodes));
   if (!result.layers.empty()) row["layers"] = layers_json(result);
   for (const PeerRate& peer : peers) {
     row["peers"].push_back({{"peer", peer.name},
@@ -112,6 +114,7 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
       result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
       arithmetic_text(result), floors_text(result), result.first_step_seconds, result.peak_mib,
       result.loss);
+  if (result.nodes) out += "  " + nodes_text(*result.nodes) + "\n";
   out += shards_text(result);
   for (const PeerRate& peer : peers) {
     out += fmt::format("  vs. {}: {:.1f} {}/s, ratio {:.2f}\n", peer.name, peer.images_per_second,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/run_flags.h"
+#include "cli/step_nodes.h"
 #include "cli/verbs.h"
 #include "graph/figure.h"
 #include "graph/summary.h"
@@ -33,6 +34,21 @@ struct SummaryFlags {
   std::string svg;     // --svg FILE
 };
 
+/// The plan for a GPU, which need not be present, and what its step launches; as JSON the latter.
+std::string plan_for_gpu(const RunConfig& run, ModelOptions options, std::int64_t batch,
+                         bool json) {
+  if (run.precision == Precision::fp64) {
+    throw Error(ErrorKind::command_line,
+                "--target cuda computes in fp32, tf32, bf16 or fp16, not in fp64: give "
+                "--precision");
+  }
+  options.target = cuda_target(run.precision.value_or(Precision::fp32));
+  const TrainingGraph graph = make_training_graph(run, batch);
+  const CountedStep step{run.name, batch, options.target, count_step(run, graph, options.target)};
+  if (json) return prediction_json(step);
+  return plan_text_without_device(graph, options) + prediction_text(step);
+}
+
 /// The plan for this run's device, or for a target whose device need not be present.
 std::string plan_of(const RunConfig& run, const SummaryFlags& flags) {
   ModelOptions options;
@@ -41,14 +57,9 @@ std::string plan_of(const RunConfig& run, const SummaryFlags& flags) {
   options.accumulates = run.accumulate > 1;
   options.shards = shards_of_rank(run, 1);
   const std::int64_t batch = replica_batch(run, 1);
-  if (flags.target == "cuda") {
-    if (run.precision == Precision::fp64) {
-      throw Error(
-          ErrorKind::command_line,
-          "--target cuda computes in fp32, tf32, bf16 or fp16, not in fp64: give --precision");
-    }
-    options.target = cuda_target(run.precision.value_or(Precision::fp32));
-    return plan_text_without_device(make_training_graph(run, batch), options);
+  if (flags.target == "cuda") return plan_for_gpu(run, options, batch, flags.json);
+  if (flags.json) {
+    refuse_command("--plan with --json gives what a step launches on a GPU: add --target cuda");
   }
   const SessionDevice device = make_device(device_choice(flags.run), run);
   options.target = device.target;
@@ -114,7 +125,8 @@ void declare_summary(CLI::App& app, const Context&, Action& action) {
   auto* plan = app.add_flag("--plan", flags->plan,
                             "the steps, buffers, offsets and memory of the training plan");
   app.add_option("--target", flags->target,
-                 "with --plan: the plan for a GPU, even if this machine has none")
+                 "with --plan: the plan for a GPU, even if this machine has none, the nodes and "
+                 "bytes of its step, and a predicted time")
       ->check(one_word_of({"cuda"}))
       ->type_name("WORD")
       ->needs(plan);

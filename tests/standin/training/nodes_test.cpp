@@ -2,14 +2,12 @@
 // predicts, in the same order, each with the same functor.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
+#include "captured_nodes.h"
 #include "counted/counted_gpu.h"
 #include "data/synthetic.h"
 #include "data/synthetic_sequences.h"
 #include "every_op.h"
 #include "one_gpu.h"
-#include "runtime/control.h"
 #include "training_networks.h"
 
 using namespace trainyard;
@@ -17,26 +15,10 @@ using namespace trainyard::test;
 
 namespace {
 
-/// A node of the stand-in's graph by the words of the log.
-std::string logged(const std::string& node) {
-  if (node.starts_with("conv ")) return "convolution";
-  return node == "matrix product" ? "product" : node;
-}
-
-std::vector<std::string> captured() {
-  std::vector<std::string> nodes = standin::last_recording();
-  std::ranges::transform(nodes, nodes.begin(), logged);
-  return nodes;
-}
-
 class CountedRank final : public RankDevice {
  public:
   explicit CountedRank(std::vector<std::string>& nodes) : nodes_(nodes) {}
-  ~CountedRank() override {
-    for (const counted::Launch& launch : gpu_.recorded()) {
-      nodes_.push_back(launch.functor.empty() ? launch.kind : launch.functor);
-    }
-  }
+  ~CountedRank() override { nodes_ = names_of(gpu_.recorded()); }
   CountedRank(const CountedRank&) = delete;
   CountedRank& operator=(const CountedRank&) = delete;
   [[nodiscard]] Compute compute() override { return gpu_.compute(); }
@@ -75,7 +57,7 @@ void check_nodes(RankTraining training) {
     };
     static_cast<void>(train_on_ranks(1, training));
     CHECK(predicted.size() > 20);
-    CHECK(captured() == predicted);
+    CHECK(nodes_captured() == predicted);
   }
 }
 
