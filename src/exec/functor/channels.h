@@ -259,13 +259,22 @@ class PoolRows final : public Executor {
     const std::size_t tap = small_taps_ ? sizeof(std::uint8_t) : sizeof(std::int32_t);
     return static_cast<std::size_t>(output_calls()) * (packs_ ? kPack<T> : 1) * tap;
   }
+  /// Of the partial sums of whole maps.
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    if (!is_map_mean()) return 0;
+    const std::int64_t columns = maps_.input.extent[0] * maps_.input.padded_channels;
+    return static_cast<std::size_t>(column_partials(pixels(), columns)) * sizeof(double);
+  }
   void bind(const StepTensors& tensors) override {
+    partials_ = static_cast<double*>(tensors.workspace);
+    finished_ = tensors.batch.finished;
     const bool backward = pass_ == Pass::backward_data;
     input_ = backward ? tensors.input_gradients[0] : tensors.inputs[0];
     output_ = backward ? tensors.output_gradients[0] : tensors.outputs[0];
     taps_ = pass_ == Pass::forward_eval ? nullptr : tensors.reserve;
   }
   void run() override {
+    if (is_map_mean()) return sum_maps();
     if (packs_) return run_packs<kPack<T>>();
     run_packs<1>();
     zero_padding<T>(launcher_, pass_ == Pass::backward_data ? input_ : output_);
@@ -295,6 +304,20 @@ class PoolRows final : public Executor {
     return maps_.input.extent[0] * height * width * maps_.packs;
   }
   [[nodiscard]] std::int64_t output_calls() const { return calls(maps_.h.output, maps_.w.output); }
+  [[nodiscard]] std::int64_t pixels() const { return maps_.h.input * maps_.w.input; }
+  /// True for the output of an average over whole maps.
+  [[nodiscard]] bool is_map_mean() const {
+    const auto whole = [](const PoolAxis& axis) {
+      return axis.output == 1 && axis.size == axis.input && axis.before == 0;
+    };
+    return packs_ && !is_max() && pass_ != Pass::backward_data && whole(maps_.h) && whole(maps_.w);
+  }
+  void sum_maps() const {
+    launcher_.columns(pixels(), maps_.input.extent[0] * maps_.input.padded_channels,
+                      MapMeans<T, kPack<T>>{ChannelRows(maps_.input), maps_.output,
+                                            input_.template as<T>(), output_.template as<T>()},
+                      partials_, finished_);
+  }
   template <int P>
   void run_packs() const {
     if (!is_max()) return average<P>();
@@ -332,6 +355,8 @@ class PoolRows final : public Executor {
   bool small_taps_;
   TensorView input_, output_;  // or their gradients
   void* taps_ = nullptr;
+  double* partials_ = nullptr;
+  std::uint32_t* finished_ = nullptr;
 };
 
 /// The executor on `launcher`, stored in T; null for ops that are neither bn nor a pooling.

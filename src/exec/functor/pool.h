@@ -84,6 +84,28 @@ struct PoolMaps {
   }
 };
 
+/// Columns of a window whose loads a thread has in flight together.
+inline constexpr int kWindowLoads = 3;
+
+/// Calls visit(pack, h, w) for each pixel of a window, row by row; load(h, w) gives the pack.
+template <class Load, class Visit>
+TY_HD void visit_window(const PoolAxis::Span& rows, const PoolAxis::Span& columns, const Load& load,
+                        const Visit& visit) {
+  for (std::int64_t h = rows.first; h < rows.last; ++h) {
+    for (std::int64_t w = columns.first; w < columns.last; w += kWindowLoads) {
+      decltype(load(h, w)) staged[kWindowLoads];
+      TY_UNROLL
+      for (int i = 0; i < kWindowLoads; ++i) {
+        if (w + i < columns.last) staged[i] = load(h, w + i);
+      }
+      TY_UNROLL
+      for (int i = 0; i < kWindowLoads; ++i) {
+        if (w + i < columns.last) visit(staged[i], h, w + i);
+      }
+    }
+  }
+}
+
 /// The largest value under each window and its tap; the first of equal values wins, NaN wins over
 /// everything, so that it is not lost.
 template <class T, int P, class Tap>
@@ -100,18 +122,17 @@ struct MaxPoolWindow {
     Pack<T, P> best = load(at, rows.first, columns.first);
     std::int32_t tap[P];
     for (int k = 0; k < P; ++k) tap[k] = tap_of(rows, columns, rows.first, columns.first);
-    for (std::int64_t h = rows.first; h < rows.last; ++h) {
-      for (std::int64_t w = columns.first; w < columns.last; ++w) {
-        const Pack<T, P> value = load(at, h, w);
-        const std::int32_t here = tap_of(rows, columns, h, w);
-        for (int k = 0; k < P; ++k) {
-          const A new_value = static_cast<A>(value.value[k]), old = static_cast<A>(best.value[k]);
-          const bool wins = old == old && !(new_value <= old);
-          best.value[k] = wins ? value.value[k] : best.value[k];
-          tap[k] = wins ? here : tap[k];
-        }
+    const auto find = [&](std::int64_t h, std::int64_t w) { return load(at, h, w); };
+    visit_window(rows, columns, find, [&](const Pack<T, P>& value, std::int64_t h, std::int64_t w) {
+      const std::int32_t here = tap_of(rows, columns, h, w);
+      TY_UNROLL
+      for (int k = 0; k < P; ++k) {
+        const A new_value = static_cast<A>(value.value[k]), old = static_cast<A>(best.value[k]);
+        const bool wins = old == old && !(new_value <= old);
+        best.value[k] = wins ? value.value[k] : best.value[k];
+        tap[k] = wins ? here : tap[k];
       }
-    }
+    });
     store_pack<T, P>(y + maps.output.offset(at.n, at.c, at.h, at.w), best);
     if (taps == nullptr) return;
     for (int k = 0; k < P; ++k) taps[i * P + k] = static_cast<Tap>(tap[k]);
@@ -169,16 +190,67 @@ struct AveragePoolWindow {
     const PackIndex at = maps.output_pack<P>(i);
     const PoolAxis::Span rows = maps.h.span(at.h), columns = maps.w.span(at.w);
     A total[P] = {};
-    for (std::int64_t h = rows.first; h < rows.last; ++h) {
-      for (std::int64_t w = columns.first; w < columns.last; ++w) {
-        const Pack<T, P> value = load_pack<T, P>(x + maps.input.offset(at.n, at.c, h, w));
-        for (int k = 0; k < P; ++k) total[k] += static_cast<A>(value.value[k]);
-      }
-    }
+    const auto find = [&](std::int64_t h, std::int64_t w) {
+      return load_pack<T, P>(x + maps.input.offset(at.n, at.c, h, w));
+    };
+    visit_window(rows, columns, find, [&](const Pack<T, P>& value, std::int64_t, std::int64_t) {
+      TY_UNROLL
+      for (int k = 0; k < P; ++k) total[k] += static_cast<A>(value.value[k]);
+    });
     const A divisor = static_cast<A>(maps.divisor(rows, columns, count_pad));
     Pack<T, P> out;
     for (int k = 0; k < P; ++k) out.value[k] = static_cast<T>(total[k] / divisor);
     store_pack<T, P>(y + maps.output.offset(at.n, at.c, at.h, at.w), out);
+  }
+};
+
+/// The mean of whole maps, which one thread a map would read too slowly: sums in the arithmetic
+/// type within a strip of at most 32 pixels, then in double. A column is a channel of an image,
+/// those of its padding included.
+template <class T, int P>
+struct MapMeans {
+  using A = Arithmetic<T>;
+  using Sum = double;
+  static constexpr int kColumns = P;
+  static constexpr std::int64_t kStripRows = 32;
+  static constexpr int kLoads = 16;  // of a thread, in flight
+  ChannelRows input;
+  Layout output;
+  const T* x;
+  T* y;
+
+  TY_HD void add(std::int64_t begin, std::int64_t end, std::int64_t column, std::int64_t count,
+                 double* sums) const {
+    for (std::int64_t k = 0; k < count; k += P) add_pack(begin, end, column + k, sums + k);
+  }
+  TY_HD void finish(std::int64_t column, double sum) const {
+    const std::int64_t n = column / input.padded, c = column - n * input.padded;
+    const A mean = static_cast<A>(sum / static_cast<double>(input.pixels));
+    y[output.offset(n, c, 0, 0)] = static_cast<T>(mean);
+  }
+
+ private:
+  TY_HD void add_pack(std::int64_t begin, std::int64_t end, std::int64_t column,
+                      double* sums) const {
+    const std::int64_t n = column / input.padded, c = column - n * input.padded;
+    const T* const map = x + n * input.image_stride + c;
+    A total[P] = {};
+    for (std::int64_t pixel = begin; pixel < end; pixel += kLoads) {
+      Pack<T, P> staged[kLoads];
+      TY_UNROLL
+      for (int i = 0; i < kLoads; ++i) {
+        if (pixel + i < end) staged[i] = load_pack<T, P>(map + (pixel + i) * input.pixel_stride);
+      }
+      TY_UNROLL
+      for (int i = 0; i < kLoads; ++i) {
+        TY_UNROLL
+        for (int k = 0; k < P; ++k) {
+          if (pixel + i < end) total[k] += static_cast<A>(staged[i].value[k]);
+        }
+      }
+    }
+    TY_UNROLL
+    for (int k = 0; k < P; ++k) sums[k] += static_cast<double>(total[k]);
   }
 };
 
