@@ -145,7 +145,11 @@ class Rules {
   }
   /// Afterwards the bytes of `id` contain it and nothing else.
   void write(TensorId id) {
-    if (id == kNoTensor || plan_.tensors[id].gradient_of) return;
+    if (id == kNoTensor) return;
+    if (const auto& block = plan_.tensors[id].gradient_of) {
+      block_holds_[block->node] = true;
+      return;
+    }
     const TensorId own = holder(id);
     const PlanTensor& written = plan_.tensors[own];
     for (std::size_t other = 0; other < plan_.tensors.size(); ++other) {
@@ -169,7 +173,7 @@ class Rules {
     const bool writes = step.pass == (joined ? Pass::backward_data : Pass::backward_parameters);
     if (!writes || node.frozen || node.signature.parameters.empty()) return;
     if (block_holds_[owners_[step.node]]) fault(name, "overwrites a parameter's gradient");
-    block_holds_[owners_[step.node]] = true;
+    block_holds_[owners_[step.node]] = step.packed_gradients.empty();  // else once it is unpacked
   }
   /// Tensors that one step accesses do not overlap, except for aliases.
   void check_apart(const std::vector<TensorId>& used, const std::string& step) {
@@ -199,7 +203,9 @@ class Rules {
     }
     (forward ? writes : reads).push_back(step.reserve);
     writes.push_back(step.workspace);
-    writes.insert(writes.end(), step.parameter_gradients.begin(), step.parameter_gradients.end());
+    for (const auto* list : {&step.parameter_gradients, &step.packed_gradients}) {
+      writes.insert(writes.end(), list->begin(), list->end());
+    }
     for (const TensorId id : reads) read(id, name);
     std::vector<TensorId> used = reads;
     used.insert(used.end(), writes.begin(), writes.end());
