@@ -72,7 +72,7 @@ std::optional<std::size_t> moved_bytes(const AddGradients<T>& f, std::int64_t ca
 template <class T>
 std::optional<std::size_t> moved_bytes(const FinishGradients<T>& f, std::int64_t /*runs*/) {
   const bool changes = f.task.unscale || f.task.weights != nullptr;
-  return moved<T>(f.chunks * kChunk, changes ? 3 : 1);
+  return moved<T>(f.chunks * kChunk, changes ? 3 : 1) + moved<T>(f.task.biased_count * kChunk, 3);
 }
 template <class T, class Rule>
 std::optional<std::size_t> moved_bytes(const DirectRun<T, Rule>& f, std::int64_t /*runs*/) {

@@ -23,6 +23,7 @@ struct Segment {
   double decoupled_decay = 0;   // weight decay as a factor on the weight: 1 - lr * decay
   std::int64_t first_step = 0;  // trained in the steps [first_step, end_step) of the run
   std::int64_t end_step = kNever;
+  std::int32_t unwritten = 0;  // trained, but no pass writes its gradient, which is 0
 
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] TY_HD bool trains(std::int64_t step) const {

@@ -30,7 +30,14 @@ struct RunSums {
   }
 };
 
-/// What the sums of gradients become before the optimizer's rule reads them.
+/// A chunk of the sums of batch means, and the chunk of parameters with the biases that they lack.
+struct BiasedMeans {
+  std::int64_t means = 0;  // in the gradient block, whose tail they are
+  std::int64_t biases = 0;
+};
+
+/// What the sums of gradients, and of batch means, become before the optimizer's rule and the
+/// update of running statistics read them.
 struct GradientFinish {
   bool unscale = false;             // divide by the loss scale of the state
   const double* weights = nullptr;  // the sum of the samples' weights over all ranks; null: none
@@ -39,14 +46,18 @@ struct GradientFinish {
   double* norm = nullptr;  // the 2-norm of the result
   const double* loss = nullptr;
   StepState* state = nullptr;
+  const BiasedMeans* biased = nullptr;
+  std::int64_t biased_count = 0;
+  double replicas = 1;  // whose batch means are summed
 };
 
 /// A row is a run: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
 /// and term only where there is one. The loss scale is a power of two, so its division is exact;
 /// `samples / weights` makes the mean over samples that over their weights (0 without weights); the
-/// term is that of Keras's l2 in the loss, and frozen parameters have none. The end takes the norm,
-/// and marks the step in the state as the first non-finite one if the norm or the loss is not
-/// finite and none was marked before.
+/// term is that of Keras's l2 in the loss, and frozen parameters have none. Where no pass writes
+/// the gradient it is 0, whatever the last step left there. The last rows add the biases that batch
+/// means lack. The end takes the norm, and marks the step in the state as the first non-finite one
+/// if the norm or the loss is not finite and none was marked before.
 template <class T>
 struct FinishGradients {
   const T* weights;
@@ -59,17 +70,19 @@ struct FinishGradients {
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
+    if (row >= run_count) return add_biases(team, task.biased[row - run_count]);
     const ChunkRun run = runs[row];
     const Segment& segment = segments[run.segment];
+    const bool unwritten = segment.unwritten != 0;
     const T l2 = segment.frozen != 0 ? T(0) : static_cast<T>(2.0 * segment.l2);
     T* const g = gradients + run.first * kChunk;
     const std::int64_t count = run.chunks * kChunk;
-    if (l2 != 0 || task.unscale || task.weights != nullptr) {
+    if (unwritten || l2 != 0 || task.unscale || task.weights != nullptr) {
       const T* const w = weights + run.first * kChunk;
       const T scale = static_cast<T>(task.unscale ? 1.0 / task.state->loss_scale : 1.0);
       const T share = share_of_samples();
       team.each(count, [=](std::int64_t i) {
-        const T mean = g[i] * scale * share;
+        const T mean = unwritten ? T(0) : g[i] * scale * share;
         g[i] = l2 != 0 ? mean + l2 * w[i] : mean;
       });
     }
@@ -92,6 +105,13 @@ struct FinishGradients {
   }
 
  private:
+  template <class Team>
+  TY_HD void add_biases(const Team& team, const BiasedMeans& chunk) const {
+    T* const sums = gradients + chunk.means * kChunk;
+    const T* const biases = weights + chunk.biases * kChunk;
+    const T replicas = static_cast<T>(task.replicas);
+    team.each(kChunk, [=](std::int64_t i) { sums[i] += replicas * biases[i]; });
+  }
   [[nodiscard]] TY_HD T share_of_samples() const {
     if (task.weights == nullptr) return T(1);
     return static_cast<T>(*task.weights > 0 ? task.samples / *task.weights : 0.0);

@@ -19,18 +19,17 @@ std::vector<std::int64_t> entries_written(const Plan& plan, const BlockLayout& b
                                           const PlanStep& step) {
   std::vector<std::int64_t> entries;
   if (writes_own_entries(plan, step)) {
-    const std::vector<std::int64_t>& own = blocks.parameter_of_node[step.node];
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const bool packed = !step.packed_gradients.empty() && step.packed_gradients[i] != kNoTensor;
-      if (!packed) entries.push_back(own[i]);
+    entries = blocks.parameter_of_node[step.node];
+    entries.resize(plan.laid_out.graph.nodes[step.node].signature.parameters.size());
+    for (std::size_t i = step.packed_gradients.size(); i-- > 0;) {
+      if (step.packed_gradients[i] != kNoTensor) entries.erase(entries.begin() + i);
     }
   }
-  if (step.kind != PlanStep::Kind::accumulate && step.kind != PlanStep::Kind::unpack) {
-    return entries;
-  }
-  for (const TensorId output : step.outputs) {
-    const auto& written = plan.tensors[output].gradient_of;
-    if (written) entries.push_back(blocks.parameter_of_node[written->node][written->index]);
+  for (const auto* list : {&step.parameter_gradients, &step.outputs}) {
+    for (const TensorId id : *list) {
+      const auto of = id == kNoTensor ? std::nullopt : plan.tensors[id].gradient_of;
+      if (of) entries.push_back(blocks.parameter_of_node[of->node][of->index]);
+    }
   }
   return entries;
 }
@@ -88,6 +87,12 @@ class Cutter {
 BucketBytes bucket_bytes(std::size_t block) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   return {.single = 4 * kMiB, .full = std::clamp(block / 4, 4 * kMiB, 25 * kMiB), .last = kMiB};
+}
+
+std::vector<bool> written_entries(const Plan& plan, const BlockLayout& blocks) {
+  std::vector<bool> written;
+  for (const std::size_t steps : steps_of_entries(plan, blocks)) written.push_back(steps > 0);
+  return written;
 }
 
 std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayout& blocks,

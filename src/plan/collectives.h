@@ -46,4 +46,9 @@ struct BucketBytes {
                                                              const BlockLayout& blocks,
                                                              std::size_t element_bytes);
 
+/// By entry of the block: whether a step writes it. The gradients of the others are 0: those of
+/// frozen layers, of biases that batch norms cancel, and of layers that the loss does not depend
+/// on.
+[[nodiscard]] std::vector<bool> written_entries(const Plan& plan, const BlockLayout& blocks);
+
 }  // namespace trainyard

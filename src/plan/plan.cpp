@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -22,7 +23,7 @@ class Differentiator {
         graph_(plan.laid_out.graph),
         train_(request.train),
         owners_(parameter_owners(graph_)),
-        holds_gradients_(graph_.nodes.size(), false) {
+        written_(graph_.nodes.size(), 0) {
     plan_.values.assign(graph_.values.size(), kNoTensor);
     gradients_.resize(graph_.values.size());
     for (const ValueId input : graph_.inputs) {
@@ -157,34 +158,39 @@ class Differentiator {
     if (needs_input || (trains && contract.synced_backward)) backward_data(id, arrived);
   }
 
-  /// Appends a step that computes gradients of parameters. The first step to reach parameters that
+  /// Appends a step that computes gradients of parameters. The first step to reach a parameter that
   /// several nodes share writes to the gradient block, the later ones add to it. Those of a frozen
   /// node are discarded: the block holds only what is trained.
   void push_with_parameters(PlanStep step) {
     const NodeId id = step.node;
     const Node& node = graph_.nodes[id];
-    const NodeId owner = owners_[id];
-    if (!node.frozen && !holds_gradients_[owner]) {
-      holds_gradients_[owner] = true;
-      plan_.steps.push_back(std::move(step));
-      return;
+    const std::vector<ParameterSpec>& parameters = node.signature.parameters;
+    std::size_t& written = written_[owners_[id]];
+    const std::size_t apart = node.frozen ? parameters.size() : written;
+    std::vector<TensorId> gradients;
+    for (std::size_t index = 0; apart > 0 && index < parameters.size(); ++index) {
+      gradients.push_back(index < apart ? own_tensor(parameters[index], node.path)
+                                        : block_tensor(id, index));
     }
-    for (const ParameterSpec& parameter : node.signature.parameters) {
-      step.parameter_gradients.push_back(add_tensor(gradient_tensor(plan_, parameter, node.path)));
-    }
-    const std::vector<TensorId> own = step.parameter_gradients;
+    step.parameter_gradients = gradients;
     plan_.steps.push_back(std::move(step));
-    if (!node.frozen) add_to_block(own, id);
+    if (node.frozen) return;
+    for (std::size_t index = 0; index < std::min(apart, parameters.size()); ++index) {
+      accumulate(gradients[index], block_tensor(id, index), id);
+    }
+    written = std::max(written, parameters.size());
   }
 
-  void add_to_block(const std::vector<TensorId>& gradients, NodeId node) {
-    const Node& owner = graph_.nodes[owners_[node]];
-    for (std::size_t index = 0; index < gradients.size(); ++index) {
-      const TensorId sum =
-          add_tensor(gradient_tensor(plan_, owner.signature.parameters[index], owner.path));
-      plan_.tensors[sum].gradient_of = {.node = owners_[node], .index = index};
-      accumulate(gradients[index], sum, node);
-    }
+  /// The entry of a parameter of `node` in the gradient block.
+  TensorId block_tensor(NodeId node, std::size_t index) {
+    const NodeId owner = owners_[node];
+    const ParameterSpec& parameter = graph_.nodes[node].signature.parameters[index];
+    const TensorId entry = own_tensor(parameter, graph_.nodes[owner].path);
+    plan_.tensors[entry].gradient_of = {.node = owner, .index = index};
+    return entry;
+  }
+  TensorId own_tensor(const ParameterSpec& parameter, const std::string& path) {
+    return add_tensor(gradient_tensor(plan_, parameter, path));
   }
 
   /// Identity, flatten, add: the gradient of the output is the gradient of each input.
@@ -279,11 +285,12 @@ class Differentiator {
   Plan& plan_;
   const Graph& graph_;
   bool train_;
-  std::vector<NodeId> owners_;         // of each node's parameters
-  std::vector<bool> holds_gradients_;  // by NodeId of an owner: a step wrote them
-  std::vector<Gradient> gradients_;    // by ValueId
-  std::vector<bool> trainable_;        // by NodeId
-  std::vector<bool> needs_gradient_;   // by ValueId
+  std::vector<NodeId> owners_;        // of each node's parameters
+  std::vector<std::size_t> written_;  // by NodeId of an owner: how many of its parameters'
+                                      // gradients, from the first one on, a step wrote
+  std::vector<Gradient> gradients_;   // by ValueId
+  std::vector<bool> trainable_;       // by NodeId
+  std::vector<bool> needs_gradient_;  // by ValueId
 };
 
 /// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.
@@ -340,12 +347,15 @@ StepDescription description_of(const Plan& plan, const PlanStep& step) {
 
 Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request) {
   Plan plan{.laid_out = assign_layouts(graph, target), .target = target};
+  const auto laid_out_value = [&](ValueId value) { return plan.laid_out.renamed[value]; };
+  std::vector<ValueId> kept;
+  for (const ValueId value : request.kept) kept.push_back(laid_out_value(value));
+  if (request.train && target.cancel_biases) {
+    plan.cancelled_biases = cancel_biases(plan.laid_out.graph, kept);
+  }
   Differentiator differentiator(plan, request);
   differentiator.forward();
-  const auto laid_out_value = [&](ValueId value) { return plan.laid_out.renamed[value]; };
-  for (const ValueId value : request.kept) {
-    plan.tensors[plan.root(plan.values[laid_out_value(value)])].kept = true;
-  }
+  for (const ValueId value : kept) plan.tensors[plan.root(plan.values[value])].kept = true;
   if (request.train) differentiator.backward(laid_out_value(request.loss));
   turn_backward_reorders(plan);
   fold_accumulations(plan);

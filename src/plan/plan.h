@@ -13,6 +13,7 @@
 
 #include "exec/executor.h"
 #include "exec/packed_parameters.h"
+#include "plan/biases.h"
 #include "plan/blocks.h"
 #include "plan/layouts.h"
 #include "plan/target.h"
@@ -56,7 +57,8 @@ struct PlanStep {
   std::vector<TensorId> outputs;
   std::vector<TensorId> output_gradients;
   std::vector<TensorId> input_gradients;
-  // Where the parameters' gradients go if not to the gradient block: empty, or one per parameter.
+  // Where the parameters' gradients go if not all to the gradient block: empty, or one per
+  // parameter.
   std::vector<TensorId> parameter_gradients;
   std::vector<PackedParameter> packed_parameters;  // read in the packed block
   // Gradients that are written packed, by parameter (kNoTensor: plain), or empty: all plain.
@@ -69,6 +71,7 @@ struct PlanStep {
 struct Plan {
   LaidOutGraph laid_out;
   Target target;
+  std::vector<CancelledBias> cancelled_biases;
   std::vector<PlanTensor> tensors;
   std::vector<PlanStep> steps;
   std::vector<TensorId> values;  // ValueId to the tensor that holds it (kNoTensor: not computed)
@@ -86,9 +89,9 @@ struct PlanRequest {
   std::vector<ValueId> kept;  // values read after the last step (ids of the graph before layout)
 };
 
-/// Steps and tensors of a graph on a target: assigns layouts, orders the passes, derives the
-/// gradients from the op traits. complete() plans the memory once executors have stated their
-/// needs.
+/// Steps and tensors of a graph on a target: assigns layouts, takes away biases that batch norms
+/// cancel, orders the passes, derives the gradients from the op traits. complete() plans the memory
+/// once executors have stated their needs.
 [[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
 
 /// What the executor of a step is built from; the device's part is left out.

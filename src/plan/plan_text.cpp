@@ -23,6 +23,17 @@ std::string tensor_list(const PlanStep& step) {
   return out;
 }
 
+/// "conv1 (bn1), conv2 (bn2)".
+std::string cancelled_list(const Plan& plan) {
+  std::string out;
+  for (const CancelledBias& bias : plan.cancelled_biases) {
+    const std::vector<Node>& nodes = plan.laid_out.graph.nodes;
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", nodes[bias.layer].path,
+                       nodes[bias.norm].path);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view name_of(Pass pass) {
@@ -53,6 +64,9 @@ std::string text_of(const Plan& plan) {
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     const PlanStep& step = plan.steps[index];
     out += fmt::format("{:4} {}{}\n", index, name_of(plan, step), tensor_list(step));
+  }
+  if (!plan.cancelled_biases.empty()) {
+    out += "biases that batch norms cancel: " + cancelled_list(plan) + "\n";
   }
   out += "tensor bytes offset type shape layout name\n";
   for (std::size_t id = 0; id < plan.tensors.size(); ++id) {

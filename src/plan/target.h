@@ -37,6 +37,7 @@ struct Target {
   bool fuse = true;             // apply fuse() and write branches straight into their concatenation
   bool adds_gradients = false;  // a step may add its input's gradient to another one of that input
                                 // (PlanStep::adds_gradient), if its op can
+  bool cancel_biases = true;    // apply cancel_biases() to what is trained
   /// StepDescription::workspace_cap of every step.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
 

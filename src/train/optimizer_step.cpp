@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "optim/gradient.h"
+#include "plan/collectives.h"
 
 namespace trainyard {
 namespace {
@@ -26,19 +27,22 @@ void apply_rule(const ParameterRule& rule, bool decoupled, Segment& segment) {
 std::vector<Segment> make_segments(const Model& model, const Optimizer& optimizer,
                                    const ParameterRules& rules) {
   std::vector<Segment> segments;
+  const std::vector<bool> written = written_entries(model.train().plan(), model.blocks());
   for (const BlockEntry& entry : model.blocks().parameters) {
     const Node& node = model.planned_graph().nodes[entry.node];
     const ParameterSpec& spec = node.signature.parameters[entry.index];
     const Optimizer& own = optimizer_of(entry.name, optimizer, rules);
     const double decay = own.weight_decay.of(spec.group);
     const bool decoupled = own.weight_decay.decoupled;
+    const bool unwritten = !node.frozen && !written[segments.size()];
     Segment& segment = segments.emplace_back();
     segment = {.rate_multiplier = node.rate_multiplier,
                .l2 = spec.l2,
                .decay = decoupled ? 0 : decay,
                .frozen = node.frozen ? 1 : 0,
                .adapted = is_one_of(spec.group, own.ratio_on) ? 1 : 0,
-               .decoupled_decay = decoupled ? decay : 0};
+               .decoupled_decay = decoupled ? decay : 0,
+               .unwritten = unwritten ? 1 : 0};
     const auto rule = rules.find(entry.name);
     if (rule != rules.end()) apply_rule(rule->second, decoupled, segment);
     if (&own != &optimizer) segment.rate_multiplier *= own.rate / optimizer.rate;
@@ -55,6 +59,22 @@ std::vector<StatisticRule> make_statistic_rules(const Model& model) {
                  {.momentum = spec.momentum, .batch_scale = spec.batch_scale});
   }
   return rules;
+}
+
+/// The means of batch norms whose layers leave out their biases.
+std::vector<BiasedMeans> make_biased_means(const Model& model) {
+  std::vector<BiasedMeans> all;
+  const BlockLayout& blocks = model.blocks();
+  for (const auto& [layer, norm] : model.train().plan().cancelled_biases) {
+    const BlockEntry& bias = blocks.parameters.at(blocks.parameter_of_node[layer].back());
+    const BlockEntry& mean = blocks.statistics.at(blocks.statistic_of_node[norm].front());
+    const std::int64_t means = (blocks.parameter_elements + mean.offset) / kChunk;
+    const auto chunks = static_cast<std::int64_t>(chunks_of(bias.shape.elements()));
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      all.push_back({.means = means + chunk, .biases = bias.offset / kChunk + chunk});
+    }
+  }
+  return all;
 }
 
 template <class T>
@@ -83,6 +103,7 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
       segments_(on_device(model.compute(), make_segments(model, optimizer, options.parameters))),
       runs_(on_device(model.compute(), chunk_runs(make_segment_of_chunk(model.blocks())).runs)),
       statistic_rules_(on_device(model.compute(), make_statistic_rules(model))),
+      biased_means_(on_device(model.compute(), make_biased_means(model))),
       partials_(model.compute().device, runs_.size()),
       finished_(on_device(model.compute(), std::vector<std::uint32_t>{0})),
       regularisation_(model.compute().device, 1),
@@ -117,14 +138,17 @@ void OptimizerStep::finish_gradients() {
   if (const auto sum = weight_sums(model_.graph())) {
     weights = memory.results() + ResultRow::loss + 1 + *sum;
   }
-  model_.compute().launches.finish_gradients(blocks_,
-                                             {.unscale = scales_loss(),
-                                              .weights = weights,
-                                              .samples = options_.samples,
-                                              .sums = sums(),
-                                              .norm = memory.results() + ResultRow::gradient_norm,
-                                              .loss = memory.results() + ResultRow::loss,
-                                              .state = memory.state()});
+  model_.compute().launches.finish_gradients(
+      blocks_, {.unscale = scales_loss(),
+                .weights = weights,
+                .samples = options_.samples,
+                .sums = sums(),
+                .norm = memory.results() + ResultRow::gradient_norm,
+                .loss = memory.results() + ResultRow::loss,
+                .state = memory.state(),
+                .biased = biased_means_.data(),
+                .biased_count = static_cast<std::int64_t>(biased_means_.size()),
+                .replicas = options_.replicas});
 }
 
 UpdateBlocks OptimizerStep::blocks_of(const RuleGroup& group) const {

@@ -67,11 +67,12 @@ class OptimizerStep {
   DeviceArray<Segment> segments_;
   DeviceArray<ChunkRun> runs_;
   DeviceArray<StatisticRule> statistic_rules_;  // by chunk
-  DeviceArray<double> partials_;                // by run, of the norm's and the regulariser's sums
-  DeviceArray<std::uint32_t> finished_;         // one element, see RunSums
-  DeviceArray<double> regularisation_;          // one element
-  UpdateBlocks blocks_;                         // with all runs
-  std::vector<UpdateBlocks> group_blocks_;      // with those of each group
+  DeviceArray<BiasedMeans> biased_means_;
+  DeviceArray<double> partials_;            // by run, of the norm's and the regulariser's sums
+  DeviceArray<std::uint32_t> finished_;     // one element, see RunSums
+  DeviceArray<double> regularisation_;      // one element
+  UpdateBlocks blocks_;                     // with all runs
+  std::vector<UpdateBlocks> group_blocks_;  // with those of each group
   StatisticBlocks statistics_;
 };
 

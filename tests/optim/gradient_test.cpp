@@ -69,6 +69,50 @@ TEST_CASE("unscaling divides all gradients by the loss scale, before L2 terms ar
   }
 }
 
+TEST_CASE("a gradient that no pass writes is 0, whatever a direction or an L2 term left there") {
+  std::vector<Segment> segments = kFourSegments;
+  segments[0].unwritten = segments[1].unwritten = 1;
+  Blocks<double> blocks(kChunks, segments, 0);
+  const Blocks<double> before = blocks;
+  for (int step = 0; step < 2; ++step) {
+    const double norm = finish(blocks, kPlain);
+    for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
+      const Segment& segment = blocks.segment_of(i);
+      if (segment.unwritten == 0) continue;
+      REQUIRE(blocks.gradients[i] == 2 * segment.l2 * before.weights[i]);
+    }
+    CHECK(std::abs(norm / norm_of(blocks.gradients) - 1) < 4e-12);
+  }
+}
+
+TEST_CASE("sums of batch means take the biases that they lack, once for each replica") {
+  // Six chunks of parameters, then three of statistics, of which the last lacks no bias.
+  for (const int threads : {1, 3}) {
+    Blocks<double> blocks(9, {{}}, 0);
+    const Blocks<double> before = blocks;
+    const std::vector<BiasedMeans> biased{{.means = 6, .biases = 4}, {.means = 7, .biases = 1}};
+    UpdateBlocks view = blocks.view();
+    double norm = 0;
+    GradientFinish task = blocks.finish(&norm);
+    task.biased = biased.data();
+    task.biased_count = 2;
+    task.replicas = 4;
+    const std::vector<ChunkRun> runs{{.segment = 0, .first = 0, .chunks = 6}};
+    view.runs = runs.data();
+    view.run_count = 1;
+    finish_gradients(CpuLauncher(threads), view, task);
+    for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
+      const std::size_t chunk = i / kChunk;
+      const double bias = chunk == 6   ? before.weights[i - 2 * kChunk]
+                          : chunk == 7 ? before.weights[i - 6 * kChunk]
+                                       : 0;
+      REQUIRE(blocks.gradients[i] == before.gradients[i] + 4 * bias);
+    }
+    std::vector<double> parameters(before.gradients.begin(), before.gradients.begin() + 6 * kChunk);
+    CHECK(std::abs(norm / norm_of(parameters) - 1) < 4e-12);
+  }
+}
+
 TEST_CASE("with weights of samples the mean over them takes the place of that over samples") {
   for (const double weights : {8.0, 0.0}) {
     Blocks<double> blocks(7, {{}}, 0);

@@ -72,11 +72,6 @@ layers:
     kEveryOp, kEverySequenceOp};
 constexpr std::int64_t kBatch = 12;
 
-Target in_double(Target target) {
-  target.storage = DType::f64;
-  return target;
-}
-
 Trained train(const TrainingGraph& graph, const Target& target) {
   return train_ten_steps(graph, target, *make_reference_executors());
 }

@@ -1,6 +1,8 @@
 #include "plan_rules.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace trainyard::test {
 namespace {
@@ -17,8 +19,7 @@ class Rules {
   explicit Rules(const Plan& plan)
       : plan_(plan),
         owners_(parameter_owners(plan.laid_out.graph)),
-        holds_(plan.tensors.size(), false),
-        block_holds_(owners_.size(), false) {}
+        holds_(plan.tensors.size(), false) {}
 
   std::vector<std::string> run() {
     for (std::size_t value = 0; value < plan_.values.size(); ++value) {
@@ -140,14 +141,14 @@ class Rules {
   void read(TensorId id, const std::string& step) {
     if (id == kNoTensor) return;
     const auto& block = plan_.tensors[id].gradient_of;
-    if (block ? block_holds_[block->node] : holds(id)) return;
+    if (block ? block_holds(*block) : holds(id)) return;
     fault(step, "reads " + plan_.tensors[id].name + ", which was not written or is overwritten");
   }
   /// Afterwards the bytes of `id` contain it and nothing else.
   void write(TensorId id) {
     if (id == kNoTensor) return;
     if (const auto& block = plan_.tensors[id].gradient_of) {
-      block_holds_[block->node] = true;
+      block_holds_.insert({block->node, block->index});
       return;
     }
     const TensorId own = holder(id);
@@ -167,13 +168,21 @@ class Rules {
   }
   /// Parameter gradients that are written to the block; a step must not overwrite another's.
   void write_block(const PlanStep& step, const std::string& name) {
-    if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return;
+    if (step.kind != PlanStep::Kind::op) return;
     const Node& node = plan_.laid_out.graph.nodes[step.node];
     const bool joined = node.op->contract().synced_backward;
     const bool writes = step.pass == (joined ? Pass::backward_data : Pass::backward_parameters);
-    if (!writes || node.frozen || node.signature.parameters.empty()) return;
-    if (block_holds_[owners_[step.node]]) fault(name, "overwrites a parameter's gradient");
-    block_holds_[owners_[step.node]] = step.packed_gradients.empty();  // else once it is unpacked
+    if (!writes || node.frozen || !step.parameter_gradients.empty()) return;
+    for (std::size_t index = 0; index < node.signature.parameters.size(); ++index) {
+      const ParameterId entry{owners_[step.node], index};
+      if (block_holds(entry)) fault(name, "overwrites a parameter's gradient");
+      const bool packed = index < step.packed_gradients.size() &&
+                          step.packed_gradients[index] != kNoTensor;  // until it is unpacked
+      if (!packed) block_holds_.insert({entry.node, entry.index});
+    }
+  }
+  [[nodiscard]] bool block_holds(const ParameterId& entry) const {
+    return block_holds_.contains({entry.node, entry.index});
   }
   /// Tensors that one step accesses do not overlap, except for aliases.
   void check_apart(const std::vector<TensorId>& used, const std::string& step) {
@@ -221,9 +230,10 @@ class Rules {
   }
 
   const Plan& plan_;
-  std::vector<NodeId> owners_;     // of each node's parameters
-  std::vector<bool> holds_;        // by TensorId of a root: its bytes contain it now
-  std::vector<bool> block_holds_;  // by NodeId of an owner: the block contains its gradients
+  std::vector<NodeId> owners_;  // of each node's parameters
+  std::vector<bool> holds_;     // by TensorId of a root: its bytes contain it now
+  std::set<std::pair<NodeId, std::size_t>> block_holds_;  // gradients that the block contains, by
+                                                          // owner and index of the parameter
   std::vector<std::string> faults_;
 };
 

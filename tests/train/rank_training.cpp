@@ -101,7 +101,7 @@ class Rank {
         model_(graph_of(training), device_->compute(),
                {.target = training.target,
                 .seed = training.seed,
-                .slots = 1,
+                .slots = static_cast<int>(optimizer_->slots.size()),
                 .average = training.average,
                 .accumulates = training.options.accumulate > 1,
                 .shards = own_shards(training.options, ranks),
@@ -172,7 +172,8 @@ class Rank {
   std::unique_ptr<RankDevice> device_;
   std::unique_ptr<StatisticsSum> statistics_sum_ =
       make_statistics_sum(device_->ranks(), device_->compute().queue);
-  std::unique_ptr<Optimizer> optimizer_ = make_optimizer("sgd", "{lr: 0.02, momentum: 0.9}");
+  std::unique_ptr<Optimizer> optimizer_ =
+      make_optimizer(training_.optimizer, training_.optimizer_keys);
   std::unique_ptr<Dataset> own_set_;
   const Dataset& set_;
   Pipeline pipeline_;

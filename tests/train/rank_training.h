@@ -34,7 +34,7 @@ using MakeRankDevice =
 [[nodiscard]] std::unique_ptr<RankDevice> make_processor(const ExecutorFactory& executors,
                                                          Communicator& ranks);
 
-/// The training of the ranks: SGD with momentum.
+/// The training of the ranks.
 struct RankTraining {
   std::string network = kSmallNetwork;
   Target target;           // of the reference device, or of the CPU with `onednn`
@@ -48,6 +48,8 @@ struct RankTraining {
   const Dataset* set = nullptr;
   MakeRankDevice device = make_processor;
   std::string frozen = {};  // path of a frozen layer, or ""
+  const char* optimizer = "sgd";
+  const char* optimizer_keys = "{lr: 0.02, momentum: 0.9}";
   std::optional<AverageOptions> average = {};
   std::optional<WeightRule> weights = {};
   std::vector<std::string> heads = {};  // keys of cross-entropies besides that of the last layer

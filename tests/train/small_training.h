@@ -41,6 +41,12 @@ layers:
   - softmax
 )";
 
+/// The target's plan with everything stored in double, for the reference device.
+[[nodiscard]] inline Target in_double(Target target) {
+  target.storage = DType::f64;
+  return target;
+}
+
 struct Trained {
   std::vector<double> losses;  // mean of the batch, per step
   std::vector<bool> finite;    // false: the step was withheld
