@@ -31,7 +31,7 @@ double loss_of_one_batch(Session& session) {
   session.updater().begin();
   session.data().train_feeder->start(0);
   model.load(session.data().train_feeder->next());
-  model.place_training_images();
+  model.take_batch(EvaluatedSplit::training);
   if (const auto culprit = model.train().run_checked(model.compute().queue)) {
     throw Error(ErrorKind::diverged, culprit->where.text() + ": layer '" + culprit->path +
                                          "': its " + culprit->what +

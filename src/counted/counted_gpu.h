@@ -16,7 +16,9 @@ namespace trainyard::counted {
 
 class Gpu {
  public:
-  [[nodiscard]] Compute compute() { return {*device_, *queue_, *executors_, *launches_}; }
+  [[nodiscard]] Compute compute() {
+    return {*device_, *queue_, *executors_, *launches_, copies_.get()};
+  }
   /// The nodes of the work that was recorded last, in order.
   [[nodiscard]] const std::vector<Launch>& recorded() const { return recorded_; }
 
@@ -25,6 +27,7 @@ class Gpu {
   LastRecording recorded_;
   std::unique_ptr<Device> device_ = make_counted_device(log_, recorded_);
   std::unique_ptr<Queue> queue_ = device_->make_queue();
+  std::unique_ptr<Queue> copies_ = device_->make_queue();
   std::unique_ptr<ExecutorFactory> executors_ = make_counted_executors(log_, *device_, *queue_);
   std::unique_ptr<UpdateLaunches> launches_ = make_counted_updates(log_);
 };

@@ -64,12 +64,15 @@ std::span<std::uint8_t> DeviceImages::incoming() const {
   return of_batch_ ? bytes_.span() : std::span<std::uint8_t>{};
 }
 
-void DeviceImages::gather(const std::int64_t* sample_index, const SpatialStep* spatial,
-                          const ColourStep* colours, const TensorView& images) const {
+void DeviceImages::gather(const DeviceBatch& batch, const TensorView& images) const {
   GatherSource from = source_;
-  from.sample_index = of_batch_ ? nullptr : sample_index;
-  from.spatial = spatial;
-  if (samples_ != nullptr) return gather_samples(from, colours, images);
+  if (of_batch_) {
+    from.set = batch.bytes;
+  } else {
+    from.sample_index = batch.sample_index;
+  }
+  from.spatial = batch.spatial;
+  if (samples_ != nullptr) return gather_samples(from, batch.colours, images);
   launches_.gather(from, images);
 }
 

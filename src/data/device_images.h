@@ -14,6 +14,14 @@
 
 namespace trainyard {
 
+/// The parts of a batch from which it is made, on the device.
+struct DeviceBatch {
+  const std::int64_t* sample_index = nullptr;  // [n]
+  const SpatialStep* spatial = nullptr;        // [n, Pipeline::spatial_steps()]
+  const ColourStep* colours = nullptr;         // [n, Pipeline::colour_steps()]
+  const std::uint8_t* bytes = nullptr;         // [n, c, h, w]; not of a set that stays there
+};
+
 /// The bytes of a set that stays on the device, or those of a batch, which are copied for each
 /// batch, with the values that the preprocessing subtracts and divides by. The launches must
 /// outlive them. `pipeline` is prepared; an unsuitable one (see fault()) is a bug. Constructors
@@ -31,14 +39,11 @@ class DeviceImages {
   /// "", or why a device cannot do the work of `pipeline`.
   [[nodiscard]] static std::string fault(const Pipeline& pipeline);
 
-  /// Where to copy a batch's images, [n, c, h, w], on the device; empty if a set stays there.
+  /// Room for a batch's images, [n, c, h, w], on the device; empty if a set stays there.
   [[nodiscard]] std::span<std::uint8_t> incoming() const;
 
   /// Enqueues writing the samples of a batch to `images` ([n, c, h, w] in any layout).
-  /// `sample_index` [n], `spatial` [n, Pipeline::spatial_steps()] and `colours` [n,
-  /// Pipeline::colour_steps()] are on the device.
-  void gather(const std::int64_t* sample_index, const SpatialStep* spatial,
-              const ColourStep* colours, const TensorView& images) const;
+  void gather(const DeviceBatch& batch, const TensorView& images) const;
 
  private:
   void prepare(Device& device, Queue& queue, std::int64_t batch, const Shape& image,

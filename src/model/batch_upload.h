@@ -10,37 +10,44 @@
 
 namespace trainyard {
 
-/// A copy of host memory to a device; nothing is copied if there are no bytes.
+/// A piece of a batch in host memory, and where it goes in the batch's place.
 struct Upload {
-  void* to = nullptr;
   const void* from = nullptr;
   std::size_t bytes = 0;
+  std::size_t offset = 0;
 };
 
-/// Copies a batch into pinned host memory, over a queue of its own into one of two buffers on the
-/// device, and from there, in the order of the model's queue, to where it is read. So the upload of
-/// a batch overlaps the work on the previous one, and the host waits for neither.
+/// Copies a batch into pinned host memory, and by one copy over a queue of its own into one of
+/// kPlaces places on the device, each in its turn, where the model's queue reads it. So uploads
+/// overlap the work on earlier batches, and the host waits for neither.
 class BatchUpload {
  public:
-  /// A batch takes at most `bytes`, the sum of aligned_bytes() of its parts. Queues and device must
-  /// outlive it. Throws Error{memory}.
+  static constexpr std::size_t kPlaces = 4;
+
+  /// A batch takes at most `bytes`. Queues and device must outlive it. Throws Error{memory}.
   BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes);
-  /// The parts' host memory may change once this returns. Waits until the batch before the last one
-  /// has been uploaded.
+  /// Work that is enqueued on the model's queue from now on finds the batch at place(); what has
+  /// been enqueued before is the last to read the batch before it. Host memory may change once this
+  /// returns. Waits until the batch kPlaces before has been uploaded.
   void put(std::span<const Upload> parts);
+  /// Of the last batch.
+  [[nodiscard]] std::size_t place() const { return place_; }
+  [[nodiscard]] std::byte* at(std::size_t place) const {
+    return static_cast<std::byte*>(places_[place].device->data());
+  }
 
  private:
   /// A batch in host memory and on the device.
-  struct StagingBuffer {
+  struct Place {
     std::unique_ptr<DeviceBuffer> host, device;
     std::unique_ptr<Event> crossed;  // host may be written again
-    std::unique_ptr<Event> taken;    // device may be written again
+    std::unique_ptr<Event> read;     // device may be written again
   };
 
   Queue& queue_;
   Queue& copies_;
-  std::array<StagingBuffer, 2> buffers_;
-  std::size_t next_ = 0;
+  std::array<Place, kPlaces> places_;
+  std::size_t place_ = kPlaces - 1;
 };
 
 }  // namespace trainyard

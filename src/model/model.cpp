@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/key.h"
-#include "base/offset_allocator.h"
 #include "exec/weight_packing.h"
 #include "model/memory_fit.h"
 #include "ops/initializers.h"
@@ -57,24 +56,18 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   programs_.eval->bind(*memory_, judged_weights(), transient, options.seed);
   eval_results_ = std::make_unique<BatchResults>(compute_, graph_, *memory_, eval());
   make_pack();
-  parts_.reserve(graph_.fields.size() + 4);  // the most of set_parts()
-  make_upload();
+  make_batch_memory();
+  make_reorders(options.threads);
   if (options.kept_outputs > 0) {
     output_rows_ =
         std::make_unique<OutputRows>(compute_, *memory_, eval().view(graph_.graph.output),
                                      options.kept_outputs, options.threads);
   }
-  if (programs_.sizes.staging_bytes == 0) return;
-  const TensorView images = eval().view(graph_.images);
-  const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
-  reorder_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
-                                                   images.type, options.threads);
-  reorder_images_->bind({.inputs = {staged}, .outputs = {images}});
 }
 
 RepeatedWork Model::evaluation_of(EvaluatedSplit split) {
   return {compute_.device, compute_.queue, [this, split] {
-            place_images(split == EvaluatedSplit::training ? train_images_ : eval_images_);
+            take_batch(split);
             eval().run();
             add_results(eval());
             if (output_rows_ && split == EvaluatedSplit::validation) output_rows_->store();
@@ -148,57 +141,74 @@ void Model::set_valid(std::int64_t valid) {
   compute_.queue.copy_from_host(&memory_->state()->valid, &valid, sizeof valid);
 }
 
-void Model::make_upload() {
-  if (compute_.copies == nullptr) return;
-  const auto batch = static_cast<std::size_t>(memory_->batch());
-  OffsetAllocator parts;
-  if (spatial_) {
-    parts.take(spatial_->size() * sizeof(SpatialStep));
-    parts.take(colours_->size() * sizeof(ColourStep));
-    parts.take(train_images_->incoming().size());
-  } else if (graph_.images >= 0) {
-    const Shape& image = graph_.graph.values[graph_.images].shape;
-    parts.take(static_cast<std::size_t>(image.elements()) * sizeof(float));
-  }
+std::vector<BatchPart> Model::memory_of_parts() {
+  std::vector<BatchPart> parts;
   for (const GraphField& field : graph_.fields) {
     const Value& value = graph_.graph.values[field.value];
-    parts.take(static_cast<std::size_t>(value.shape.elements()) * size_of(value.type));
+    parts.push_back(
+        {.home = static_cast<std::byte*>(eval().view(field.value).data),
+         .bytes = static_cast<std::size_t>(value.shape.elements()) * size_of(value.type)});
   }
-  parts.take(batch * sizeof(std::int64_t));
-  upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
-                                          parts.used());
+  parts.push_back({.home = reinterpret_cast<std::byte*>(memory_->sample_index()),
+                   .bytes = static_cast<std::size_t>(memory_->batch()) * sizeof(std::int64_t)});
+  if (graph_.images >= 0) add_image_parts(parts);
+  return parts;
+}
+
+void Model::add_image_parts(std::vector<BatchPart>& parts) {
+  const auto add = [&](void* home, std::size_t bytes, bool in_place = true) {
+    parts.push_back({.home = static_cast<std::byte*>(home), .bytes = bytes, .in_place = in_place});
+  };
+  if (train_images_ != nullptr) {
+    add(spatial_->data(), spatial_->size() * sizeof(SpatialStep));
+    add(colours_->data(), colours_->size() * sizeof(ColourStep));
+    return add(train_images_->incoming().data(), train_images_->incoming().size());
+  }
+  const Shape& image = graph_.graph.values[graph_.images].shape;
+  const auto bytes = static_cast<std::size_t>(image.elements()) * sizeof(float);
+  if (programs_.sizes.staging_bytes > 0) return add(memory_->staging(), bytes);
+  add(eval().view(graph_.images).data, bytes, false);
+}
+
+void Model::make_batch_memory() {
+  const std::vector<BatchPart> parts = memory_of_parts();
+  parts_.resize(parts.size());
+  batch_memory_ = std::make_unique<BatchMemory>(compute_, parts);
+}
+
+std::byte* Model::image_part(std::size_t index) const {
+  return batch_memory_->data(graph_.fields.size() + 1 + index, batch_place());
+}
+
+void Model::make_reorders(int threads) {
+  if (programs_.sizes.staging_bytes == 0) return;
+  const TensorView images = eval().view(graph_.images);
+  const Layout plain = plain_layout(shape_of(images.layout));
+  for (std::size_t place = 0; place < batch_memory_->places(); ++place) {
+    const TensorView from{batch_memory_->data(graph_.fields.size() + 1, place), DType::f32, plain};
+    reorder_images_.push_back(
+        compute_.executors.make_reorder(plain, DType::f32, images.layout, images.type, threads));
+    reorder_images_.back()->bind({.inputs = {from}, .outputs = {images}});
+  }
 }
 
 void Model::set_parts(const Batch& batch) {
   TY_CHECK(batch.fields.size() == graph_.fields.size(), "a batch has the fields of the graph");
-  parts_.clear();
-  for (std::size_t i = 0; i < graph_.fields.size(); ++i) {
-    parts_.push_back({eval().view(graph_.fields[i].value).data, batch.fields[i].data(),
-                      batch.fields[i].size_bytes()});
-  }
-  parts_.push_back(
-      {memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()});
+  auto part = std::ranges::copy(batch.fields, parts_.begin()).out;
+  *part++ = std::as_bytes(batch.sample_index);
   if (graph_.images < 0) return;
   if (train_images_ == nullptr) {
-    void* const images = reorder_images_ ? memory_->staging() : eval().view(graph_.images).data;
-    parts_.push_back({images, batch.images.data(), batch.images.size_bytes()});
+    *part = std::as_bytes(batch.images);
   } else {
-    parts_.push_back({spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()});
-    parts_.push_back(
-        {train_images_->incoming().data(), batch.bytes.data(), batch.bytes.size_bytes()});
-    parts_.push_back({colours_->data(), batch.colours.data(), batch.colours.size_bytes()});
+    *part++ = std::as_bytes(batch.spatial);
+    *part++ = std::as_bytes(batch.colours);
+    *part = std::as_bytes(batch.bytes);
   }
 }
 
 void Model::load(const Batch& batch) {
   set_parts(batch);
-  if (upload_) {
-    upload_->put(parts_);
-  } else {
-    for (const Upload& part : parts_) {
-      if (part.bytes > 0) compute_.queue.copy_from_host(part.to, part.from, part.bytes);
-    }
-  }
+  batch_memory_->put(parts_);
   set_valid(batch.valid);
   samples_ += batch.valid;
 }
@@ -216,15 +226,22 @@ void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
                                                         of_batch(pipeline.spatial_steps()));
   colours_ =
       std::make_unique<DeviceArray<ColourStep>>(compute_.device, of_batch(pipeline.colour_steps()));
-  make_upload();
+  reorder_images_.clear();
+  make_batch_memory();
 }
 
-void Model::place_images(const DeviceImages* images) {
+void Model::take_batch(EvaluatedSplit split) {
+  batch_memory_->take();
+  const DeviceImages* const images =
+      split == EvaluatedSplit::training ? train_images_ : eval_images_;
   if (images != nullptr) {
-    images->gather(memory_->sample_index(), spatial_->data(), colours_->data(),
+    images->gather({.sample_index = memory_->sample_index(),
+                    .spatial = reinterpret_cast<const SpatialStep*>(image_part(0)),
+                    .colours = reinterpret_cast<const ColourStep*>(image_part(1)),
+                    .bytes = reinterpret_cast<const std::uint8_t*>(image_part(2))},
                    eval().view(graph_.images));
-  } else if (reorder_images_) {
-    reorder_images_->run();
+  } else if (!reorder_images_.empty()) {
+    reorder_images_[batch_place()]->run();
   }
 }
 

@@ -15,8 +15,8 @@
 #include "data/device_images.h"
 #include "data/feeder.h"
 #include "device/repeated_work.h"
+#include "model/batch_memory.h"
 #include "model/batch_results.h"
-#include "model/batch_upload.h"
 #include "model/compute.h"
 #include "model/model_programs.h"
 #include "model/output_rows.h"
@@ -81,16 +81,19 @@ class Model {
   void feed_from(const DeviceImages& train, const DeviceImages& eval, const Pipeline& pipeline);
   /// Copies a batch to the device; it may change once this returns.
   void load(const Batch& batch);
-  /// Enqueues the conversion of the loaded batch's images to what the first layer reads. To be
-  /// called before each run of the training program; evaluate() does it itself.
-  void place_training_images() { place_images(train_images_); }
+  /// Enqueues bringing the loaded batch, of this split, to where the programs read it, with its
+  /// images as the first layer reads them. To be called before each run of a program; evaluate()
+  /// does it itself.
+  void take_batch(EvaluatedSplit split);
+  /// Addresses of the work on a batch differ from place to place: see BatchMemory.
+  [[nodiscard]] std::size_t batch_place() const { return batch_memory_->place(); }
   /// Enqueues adding the losses and metrics of the batch that `program` has just run to the sums.
   void add_results(const Program& program) {
     (&program == programs_.train.get() ? *train_results_ : *eval_results_).add();
   }
   /// Enqueues the evaluation of the loaded batch of `split`; its results are added to the sums.
   void evaluate(EvaluatedSplit split = EvaluatedSplit::validation) {
-    evaluations_[static_cast<std::size_t>(split)].run();
+    evaluations_[static_cast<std::size_t>(split)].run(batch_place());
   }
   /// The outputs of the evaluated batches of validation; null unless ModelOptions::kept_outputs.
   [[nodiscard]] OutputRows* output_rows() { return output_rows_.get(); }
@@ -105,12 +108,16 @@ class Model {
  private:
   void make_pack();
   void follow_average(bool restart);
-  void make_upload();
-  /// Sets the parts of a batch to upload, and their destinations.
+  /// In the order of set_parts(): fields, sample indices, then what images are made from.
+  [[nodiscard]] std::vector<BatchPart> memory_of_parts();
+  void add_image_parts(std::vector<BatchPart>& parts);
+  void make_batch_memory();
+  void make_reorders(int threads);
   void set_parts(const Batch& batch);
   void set_valid(std::int64_t valid);
   [[nodiscard]] RepeatedWork evaluation_of(EvaluatedSplit split);
-  void place_images(const DeviceImages* images);
+  /// Where the loaded batch has its part of images number `index`.
+  [[nodiscard]] std::byte* image_part(std::size_t index) const;
 
   TrainingGraph graph_;
   Compute compute_;
@@ -121,14 +128,15 @@ class Model {
   std::unique_ptr<BatchResults> train_results_, eval_results_;
   std::unique_ptr<Executor> pack_;  // of all weights; null: the executors read them as they are
   std::unique_ptr<OutputRows> output_rows_;
-  std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: not needed
+  // From the host's images to the first layer's, by BatchMemory::place(); empty: not needed.
+  std::vector<std::unique_ptr<Executor>> reorder_images_;
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
   std::unique_ptr<DeviceArray<ColourStep>> colours_;
-  std::vector<Upload> parts_;            // of the batch
-  std::unique_ptr<BatchUpload> upload_;  // null: the queue works synchronously
-  std::int64_t epoch_ = 0;               // as on the device, like valid_
+  std::vector<std::span<const std::byte>> parts_;  // of the batch
+  std::unique_ptr<BatchMemory> batch_memory_;
+  std::int64_t epoch_ = 0;  // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
   std::array<RepeatedWork, 2> evaluations_;  // by EvaluatedSplit

@@ -40,11 +40,11 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
   offsets.packed = allocator.take(blocks.packed.bytes);
   offsets.averaged_packed = allocator.take(sizes.packs_average ? blocks.packed.bytes : 0);
   offsets.inputs = allocator.take(sizes.input_bytes);
+  offsets.sample_index =
+      allocator.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
   offsets.staging = allocator.take(sizes.staging_bytes);
   offsets.state = allocator.take(sizeof(StepState));
   offsets.finished = allocator.take(kColumnGroups * sizeof(std::uint32_t));
-  offsets.sample_index =
-      allocator.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
   offsets.results = allocator.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
   const auto outputs = static_cast<std::size_t>(sizes.kept > 0 ? sizes.outputs : 0);
   offsets.plain_outputs = allocator.take(static_cast<std::size_t>(sizes.batch) * outputs * element);

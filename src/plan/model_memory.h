@@ -43,8 +43,8 @@ class ModelMemory {
     std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
     std::size_t slots = 0, slot_bytes = 0;
     std::size_t running = 0, averaged_weights = 0, averaged_running = 0, packed = 0,
-                averaged_packed = 0, inputs = 0, staging = 0, state = 0, finished = 0,
-                sample_index = 0, results = 0;
+                averaged_packed = 0, inputs = 0, sample_index = 0, staging = 0, state = 0,
+                finished = 0, results = 0;
     std::size_t plain_outputs = 0, output_rows = 0;
     std::size_t bytes = 0;
   };

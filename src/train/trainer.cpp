@@ -173,6 +173,7 @@ std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
   // Run all passes, as the other ranks do.
   for (std::int64_t pass = 0; pass < parts_.updater.reducer().passes(); ++pass) {
     model.load(parts_.train.next());
+    model.take_batch(EvaluatedSplit::training);
     auto found = model.train().run_checked(model.compute().queue);
     if (!found || first) continue;
     found->step += static_cast<std::size_t>(pass) * model.train().plan().steps.size();

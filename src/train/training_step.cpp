@@ -32,7 +32,7 @@ RepeatedWork TrainingStep::repeated(std::function<void()> work) {
 void TrainingStep::run(std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   if (recorded_ == Recorded::nothing) return pass(index);
-  work_[at].run();
+  work_[at].run(model_.batch_place());
   if (recorded_ == Recorded::whole) return;
   updater_.reducer().all_reduce(index);
   behind_[at].run();
@@ -46,7 +46,7 @@ void TrainingStep::pass(std::int64_t index) {
 
 void TrainingStep::begin(std::int64_t index) {
   if (index == 0) updater_.begin();
-  model_.place_training_images();
+  model_.take_batch(EvaluatedSplit::training);
 }
 
 void TrainingStep::run_program() {

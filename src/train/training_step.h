@@ -13,9 +13,10 @@
 
 namespace trainyard {
 
-/// The passes of a step (GradientReducer::passes()), each recorded and replayed: as a whole, or, if
-/// all-reduces need the host (Communicator::recordable()), the work before and after them. If the
-/// network itself contains such all-reduces, nothing is recorded.
+/// The passes of a step (GradientReducer::passes()), each recorded and replayed, for each place
+/// that a batch may have (Model::batch_place()): as a whole, from the loaded batch to the step's
+/// end, or, if all-reduces need the host (Communicator::recordable()), the work before and after
+/// them. If the network itself contains such all-reduces, nothing is recorded.
 class TrainingStep {
  public:
   /// Model and updater must outlive it.

@@ -167,7 +167,11 @@ class Comparison {
     const std::vector<T> expected = laid_out<T>(expected_->images, layout);
     const std::vector<T> zeros(expected.size(), static_cast<T>(0.0f));
     DeviceArray<T> images(device_, queue_, std::span<const T>(zeros));
-    images_.gather(index_.data(), spatial_.data(), colours_.data(), {images.data(), type, layout});
+    images_.gather({.sample_index = index_.data(),
+                    .spatial = spatial_.data(),
+                    .colours = colours_.data(),
+                    .bytes = images_.incoming().data()},
+                   {images.data(), type, layout});
     const std::vector<T> found = images.read(queue_);
     return same_ && std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0;
   }

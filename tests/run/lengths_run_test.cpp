@@ -9,7 +9,6 @@
 #include "../base/temporary_folder.h"
 #include "run/session/session.h"
 #include "run_text.h"
-#include "train/evaluator.h"
 #include "trained_session.h"
 
 using namespace trainyard;
@@ -80,7 +79,7 @@ PaddedEnd train_padded(const RunConfig& run) {
   Session session(run, {.threads = 1}, nullptr, alone);
   session.model().initialize(3);
   test::train_to_end(session, alone);
-  PaddedEnd trained{.totals = evaluate(session.model(), *session.data().val_feeder), .metrics = {}};
+  PaddedEnd trained{.totals = test::evaluation_of(session), .metrics = {}};
   trained.metrics =
       metric_values(session.model().graph(), trained.totals.metrics, trained.totals.samples);
   return trained;

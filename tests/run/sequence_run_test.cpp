@@ -6,7 +6,6 @@
 
 #include "run/session/session.h"
 #include "run_text.h"
-#include "train/evaluator.h"
 #include "trained_session.h"
 
 using namespace trainyard;
@@ -39,7 +38,7 @@ struct Judged {
 };
 
 Judged evaluated(Session& session) {
-  Judged judged{.totals = evaluate(session.model(), *session.data().val_feeder), .metrics = {}};
+  Judged judged{.totals = test::evaluation_of(session), .metrics = {}};
   judged.metrics =
       metric_values(session.model().graph(), judged.totals.metrics, judged.totals.samples);
   return judged;

@@ -5,6 +5,7 @@
 
 #include "report/metrics.h"
 #include "run/session/session.h"
+#include "train/evaluator.h"
 #include "train/trainer.h"
 
 namespace trainyard::test {
@@ -23,6 +24,12 @@ inline void train_to_end(Session& session, RankGroup& alone) {
                    .now = [] { return 0.0; }},
                   {.epochs = session.config().epochs}, {});
   static_cast<void>(trainer.run());
+}
+
+/// Of the validation split.
+[[nodiscard]] inline Totals evaluation_of(Session& session) {
+  const auto alone = make_single_communicator();
+  return Evaluator(session.model(), *session.data().val_feeder, *alone).run();
 }
 
 }  // namespace trainyard::test

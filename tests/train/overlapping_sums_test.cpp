@@ -261,7 +261,7 @@ TEST_CASE("the content of a bucket after its own steps is final") {
                   .fields = {std::as_bytes(std::span(labels))},
                   .sample_index = index,
                   .valid = 2});
-      model.place_training_images();
+      model.take_batch(EvaluatedSplit::training);
       for (const GradientBucket& bucket : buckets) {
         program.run(done, bucket.steps);
         done = bucket.steps;

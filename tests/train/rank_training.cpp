@@ -163,7 +163,7 @@ class Rank {
                    .weights = training_.weights,
                    .rank = ranks_.rank(),
                    .ranks = ranks_.size()});
-    result.evaluation = evaluate(model_, feeder, ranks_);
+    result.evaluation = Evaluator(model_, feeder, ranks_).run();
   }
 
   const RankTraining& training_;

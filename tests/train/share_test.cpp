@@ -58,7 +58,7 @@ class Bench {
                  .fields = {std::as_bytes(std::span(labels_))},
                  .sample_index = index_,
                  .valid = kSharedBatch});
-    model_.place_training_images();
+    model_.take_batch(EvaluatedSplit::training);
     model_.train().run();
     model_.add_results(model_.train());
     return model_.take_totals().loss;

@@ -2,8 +2,13 @@
 
 #include <unistd.h>
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "control.h"
 #include "faults.h"
 #include "kernel.h"
 #include "usage.h"
@@ -35,7 +40,22 @@ void make_context(Machine& machine, Device& device) {
   Machine::tell_usage(device);
 }
 
+/// By name, guarded by the machine's lock.
+std::map<std::string, std::uint64_t, std::less<>>& counts() {
+  static auto& all =
+      *std::make_unique<std::map<std::string, std::uint64_t, std::less<>>>().release();
+  return all;
+}
+
 }  // namespace
+
+void count_call(const char* call) { ++counts()[call]; }
+
+std::uint64_t calls_made(std::string_view name) {
+  const Machine::Lock lock = Machine::get().lock();
+  const auto found = counts().find(name);
+  return found == counts().end() ? 0 : found->second;
+}
 
 void enter(Machine& machine, const char* call, Needs needs) {
   static const pid_t process = getpid();

@@ -17,6 +17,8 @@ enum class Needs {
 /// Throws Refused for what is missing, for a failure requested for this call, and in a child of the
 /// process that has begun to use CUDA.
 void enter(Machine& machine, const char* call, Needs needs);
+/// Adds to calls_made(), under the machine's lock.
+void count_call(const char* call);
 
 /// Throws Refused unless `condition`.
 inline void require(bool condition, cudaError_t error) {
@@ -33,6 +35,7 @@ cudaError_t answer(const char* call, Needs needs, const F& work) {
     Machine::Lock lock = machine.lock();
     enter(machine, call, needs);
     work(machine, lock);
+    count_call(call);
     return cudaSuccess;
   } catch (const Refused& refused) {
     return answered(refused.error);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,8 @@ void set_idle(std::chrono::milliseconds idle);
 /// The nodes of the graph that was instantiated last, in order of capture: a kernel's functor, or
 /// what else is enqueued there ("copy", "matrix product").
 [[nodiscard]] std::vector<std::string> last_recording();
+
+/// How often this process has made calls of this name that were accepted: "cudaMemcpyAsync".
+[[nodiscard]] std::uint64_t calls_made(std::string_view name);
 
 }  // namespace standin

@@ -1,0 +1,51 @@
+#include "model/batch_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/offset_allocator.h"
+
+namespace trainyard {
+
+BatchMemory::BatchMemory(const Compute& compute, std::vector<BatchPart> parts)
+    : compute_(compute), parts_(std::move(parts)), uploads_(parts_.size()) {
+  std::byte* end = nullptr;
+  for (const BatchPart& part : parts_) {
+    if (part.in_place) continue;
+    home_ = home_ == nullptr ? part.home : std::min(home_, part.home);
+    end = std::max(end, part.home + part.bytes);
+  }
+  home_bytes_ = static_cast<std::size_t>(end - home_);
+  OffsetAllocator place;
+  place.take(home_bytes_);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    uploads_[i].offset = parts_[i].in_place ? place.take(parts_[i].bytes)
+                                            : static_cast<std::size_t>(parts_[i].home - home_);
+  }
+  if (compute.copies == nullptr) return;
+  upload_ =
+      std::make_unique<BatchUpload>(compute.device, compute.queue, *compute.copies, place.used());
+}
+
+void BatchMemory::put(std::span<const std::span<const std::byte>> parts) {
+  TY_CHECK(parts.size() == parts_.size(), "a batch has the parts of the model's memory");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    TY_CHECK(parts[i].size() <= parts_[i].bytes, "a part of a batch fits its memory");
+    uploads_[i].from = parts[i].data();
+    uploads_[i].bytes = parts[i].size();
+    if (upload_ || parts[i].empty()) continue;
+    compute_.queue.copy_from_host(parts_[i].home, parts[i].data(), parts[i].size());
+  }
+  if (upload_) upload_->put(uploads_);
+}
+
+void BatchMemory::take() const {
+  if (upload_) compute_.queue.copy(home_, upload_->at(upload_->place()), home_bytes_);
+}
+
+std::byte* BatchMemory::data(std::size_t part, std::size_t place) const {
+  return upload_ ? upload_->at(place) + uploads_[part].offset : parts_[part].home;
+}
+
+}  // namespace trainyard
