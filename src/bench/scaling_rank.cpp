@@ -19,8 +19,9 @@ namespace trainyard {
 namespace {
 
 constexpr Operation kMeasuring{"measuring"};
-// Before a window: the first step of a recording, and the prefetched batches.
-constexpr int kUntimedSteps = 3;
+// Before a window: a step that is not recorded, the recording for each of a batch's places, and the
+// prefetched batches.
+constexpr int kUntimedSteps = 1 + BatchUpload::kPlaces;
 
 /// A rank that trains without an end.
 class RankBench {
