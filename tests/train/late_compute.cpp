@@ -183,10 +183,11 @@ LateCompute::LateCompute(const ExecutorFactory& executors, Communicator& ranks, 
       ranks_(std::make_unique<LateRanks>(ranks)) {
   machine_.order =
       ahead == Ahead::model ? std::vector{&queue_, &sums_} : std::vector{&sums_, &queue_};
+  machine_.order.push_back(&copies_);
 }
 
 Compute LateCompute::compute() {
-  return {*device_, queue_, *executors_, *launches_, nullptr, &sums_};
+  return {*device_, queue_, *executors_, *launches_, &copies_, &sums_};
 }
 
 }  // namespace trainyard::test

@@ -59,10 +59,10 @@ class LateQueue final : public Queue, public Around {
 /// Its memory is the host's. `machine` outlives it, and decides when its queues run.
 [[nodiscard]] std::unique_ptr<Device> make_late_device(LateMachine& machine);
 
-/// All of a model's work on a late queue, and all-reduces on another.
+/// All of a model's work on a late queue, and all-reduces and uploads each on another.
 class LateCompute final : public RankDevice {
  public:
-  /// Which of the two queues runs ahead.
+  /// Which of the first two queues runs ahead; uploads are last.
   enum class Ahead { model, sums };
   /// With these executors and ranks on the host, which outlive it.
   LateCompute(const ExecutorFactory& executors, Communicator& ranks, Ahead ahead);
@@ -72,7 +72,7 @@ class LateCompute final : public RankDevice {
 
  private:
   LateMachine machine_;
-  LateQueue queue_{machine_}, sums_{machine_};
+  LateQueue queue_{machine_}, sums_{machine_}, copies_{machine_};
   std::unique_ptr<Device> device_ = make_late_device(machine_);
   std::unique_ptr<ExecutorFactory> executors_;
   std::unique_ptr<UpdateLaunches> launches_;
