@@ -156,6 +156,8 @@ std::vector<BatchPart> Model::memory_of_parts() {
 }
 
 void Model::add_image_parts(std::vector<BatchPart>& parts) {
+  TY_CHECK(eval().view(graph_.images).data < parts.front().home,
+           "the network's input is the first: images are not among what is copied home");
   const auto add = [&](void* home, std::size_t bytes, bool in_place = true) {
     parts.push_back({.home = static_cast<std::byte*>(home), .bytes = bytes, .in_place = in_place});
   };
