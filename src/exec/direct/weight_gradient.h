@@ -8,10 +8,8 @@
 
 namespace trainyard::direct {
 
-/// True if make_weight_gradient() serves the step, the backward_parameters of a convolution or a
-/// transposed one.
-[[nodiscard]] bool has_weight_gradient(const StepDescription& step);
-/// The gradients of the weights and of a convolution's bias, but not of a transposed one's.
+/// The backward_parameters of a convolution or a transposed one: the gradients of the weights and
+/// of a convolution's bias, but not of a transposed one's.
 [[nodiscard]] std::unique_ptr<Executor> make_weight_gradient(const StepDescription& step);
 
 }  // namespace trainyard::direct

@@ -168,19 +168,37 @@ class Tiler {
   Steps steps_ = Steps::any;
 };
 
+/// Sets the channels of each vector of filters: whole blocks of x, within x.
+void set_channels(WeightPlan& plan, std::int64_t all_channels) {
+  const std::int64_t block = plan.x.block;
+  std::vector<Span> used;
+  for (std::int64_t filter = 0; filter < plan.filters; filter += plan.lanes) {
+    const std::int64_t last = std::min(filter + plan.lanes, plan.filters) - 1;
+    const std::int64_t begin = filter / plan.group_filters * plan.group_channels;
+    used.push_back({begin / block * block, (last / plan.group_filters + 1) * plan.group_channels});
+    plan.padded_channels =
+        std::max(plan.padded_channels, round_up(used.back().last, block) - used.back().first);
+  }
+  for (const Span& channels : used) {
+    const std::int64_t most = round_up(all_channels, block) - plan.padded_channels;
+    plan.starts.push_back(std::min(channels.first, most));
+    plan.channels = std::max(plan.channels, channels.last - plan.starts.back());
+  }
+}
+
 }  // namespace
 
 WeightOrder weight_order(const ConvStep& conv) {
   const Layout &x = conv.maps.input, &dy = conv.maps.output;
-  const std::int64_t groups = conv.attributes.groups, filters = conv.filters() / groups;
-  const std::int64_t together = std::min(filters, kUnitFilters);
+  const ConvAttributes& a = conv.attributes;
+  const std::int64_t together = std::min(conv.filters(), kUnitFilters);  // filters
+  const std::int64_t groups = ceil_of(together, conv.filters() / a.groups);
   const std::int64_t row_floats =
-      conv.channels() * x.extent[3] * conv.attributes.stride.h + together * dy.extent[3];
+      groups * conv.channels() * x.extent[3] * a.stride.h + together * dy.extent[3];
   WeightOrder order{.rows = dy.extent[0] * dy.extent[2]};
   order.run = std::max(kRunBytes / 4 / row_floats, ceil_of(kRunPixels, dy.extent[3]));
-  const std::int64_t weights =
-      conv.filters() * conv.channels() * conv.attributes.kernel.h * conv.attributes.kernel.w;
-  const std::int64_t units = groups * ceil_of(filters, kUnitFilters);
+  const std::int64_t weights = conv.filters() * conv.channels() * a.kernel.h * a.kernel.w;
+  const std::int64_t units = ceil_of(conv.filters(), kUnitFilters);
   const auto more_parts = [&](std::int64_t parts) {
     return parts <= kMostParts && parts * units <= kUnits && parts * weights * 4 <= kPartsBytes &&
            parts * order.run <= order.rows;
@@ -189,34 +207,35 @@ WeightOrder weight_order(const ConvStep& conv) {
   return order;
 }
 
-std::int64_t WeightPlan::next_vectors(std::int64_t left) const {
+std::int64_t WeightPlan::next_vectors(std::int64_t vector, std::int64_t last) const {
+  std::int64_t left = 1;
+  while (vector + left < last && starts[vector + left] == starts[vector]) ++left;
   const std::int64_t most = static_cast<std::int64_t>(tiles.size());
   return left == most + 1 && most > 2 ? left / 2 : std::min(left, most);
 }
 
-bool has_weight_plan(const ConvStep& conv) {
-  const std::int64_t groups = conv.attributes.groups, lanes = conv.maps.output.block;
-  if (kernels_of(conv.maps.output) == nullptr) return false;
-  const auto whole = [&](std::int64_t channels) { return channels % lanes == 0; };
-  return groups == 1 || (whole(conv.filters() / groups) && whole(conv.channels()) &&
-                         (conv.maps.input.block == lanes || conv.maps.input.block == 1));
+Layout kernel_layout(const Layout& dy) {
+  if (kernels_of(dy) != nullptr) return dy;
+  const KernelList& list = processor_has_avx512() ? kAvx512Kernels : kAvx2Kernels;
+  return blocked_layout(shape_of(dy), list.lanes);
 }
 
 WeightPlan weight_plan(const ConvStep& conv) {
-  TY_CHECK(has_weight_plan(conv), "there are kernels for the weight gradient");
   const std::int64_t groups = conv.attributes.groups, lanes = conv.maps.output.block;
-  const bool blocked = conv.maps.input.block == lanes;
+  TY_CHECK(kernels_of(conv.maps.output) != nullptr, "dy is in blocks of a vector");
   WeightPlan plan{.order = weight_order(conv),
                   .lanes = lanes,
-                  .groups = groups,
-                  .vectors = ceil_of(conv.filters() / groups, lanes),
+                  .vectors = ceil_of(conv.filters(), lanes),
                   .filters = conv.filters(),
-                  .channels = conv.channels(),
-                  .padded_channels = blocked ? round_up(conv.channels(), lanes) : conv.channels(),
+                  .group_filters = conv.filters() / groups,
+                  .group_channels = conv.channels(),
                   .area = conv.attributes.kernel.h * conv.attributes.kernel.w,
+                  .starts = {},
                   .tiles = {},
+                  .filter_sums = {},
                   .x = conv.maps.input,
                   .dy = conv.maps.output};
+  set_channels(plan, conv.maps.input.extent[1]);
   const Tiler tiler(conv, plan);
   plan.filter_sums = {tiler.filter_sums()};
   for (PlannedTiles tiles = tiler.tiles(1); !tiles.empty();

@@ -25,44 +25,50 @@ inline constexpr std::int64_t kUnitFilters = 48;
 
 [[nodiscard]] WeightOrder weight_order(const ConvStep& conv);
 
-/// A tile of the first filters and channels of a group: its pointers and rows are given per call.
+/// A tile of the first vectors of filters and the channels from their first on: its pointers and
+/// rows are given per call.
 struct PlannedTile {
   WeightTile tile;
   void (*run)(const WeightTile& tile) = nullptr;
-  std::int64_t x_offset = 0;     // of tile.x from the first channel of the group
+  std::int64_t x_offset = 0;     // of tile.x from the vectors' first channel
   std::int64_t sums_offset = 0;  // of tile.sums from the first vector's sums
 };
 /// The tiles of some vectors of filters: all rows and columns of the kernel, all channels.
 using PlannedTiles = std::vector<PlannedTile>;
 
-/// The sums of a vector are [kernel row][kernel column][channel][lane], then those of dy, [lane].
+/// A vector of filters has the channels of all groups that its filters are of; what is no weight is
+/// computed in vain, and not written. Its sums are [kernel row][kernel column][channel][lane], then
+/// those of dy, [lane].
 struct WeightPlan {
   WeightOrder order;
-  std::int64_t lanes = 8;                // filters in a vector
-  std::int64_t groups = 1, vectors = 1;  // of the convolution; of filters in a group
-  std::int64_t filters = 1;              // of all groups
-  std::int64_t channels = 1;             // of a group
-  std::int64_t padded_channels = 1;      // for which sums have room
-  std::int64_t area = 1;                 // of the kernel
-  std::vector<PlannedTiles> tiles;       // [vectors - 1]
-  PlannedTiles filter_sums;              // the one that sums dy of a vector
+  std::int64_t lanes = 8;            // filters in a vector
+  std::int64_t vectors = 1;          // of filters
+  std::int64_t filters = 1;          // of all groups
+  std::int64_t group_filters = 1;    // of a group
+  std::int64_t group_channels = 1;   // of a group
+  std::int64_t channels = 1;         // of a vector
+  std::int64_t padded_channels = 1;  // for which sums have room
+  std::int64_t area = 1;             // of the kernel
+  std::vector<std::int64_t> starts;  // [vectors]: the first channel of each
+  std::vector<PlannedTiles> tiles;   // [vectors - 1]
+  PlannedTiles filter_sums;          // the one that sums dy of a vector
   Layout x, dy;
 
   [[nodiscard]] std::int64_t vector_floats() const { return (area * padded_channels + 1) * lanes; }
-  [[nodiscard]] std::int64_t part_floats() const { return groups * vectors * vector_floats(); }
+  [[nodiscard]] std::int64_t part_floats() const { return vectors * vector_floats(); }
   /// Of dy, from the first of a vector's sums.
   [[nodiscard]] std::int64_t filter_sums_at() const { return area * padded_channels * lanes; }
-  /// Of a group.
+  [[nodiscard]] std::int64_t unit_vectors() const { return kUnitFilters / lanes; }
   [[nodiscard]] std::int64_t units() const {
-    return (vectors * lanes + kUnitFilters - 1) / kUnitFilters;
+    return (vectors + unit_vectors() - 1) / unit_vectors();
   }
-  /// How many vectors to take next of those left in a unit.
-  [[nodiscard]] std::int64_t next_vectors(std::int64_t left) const;
+  /// How many vectors to take together from `vector` on, before `last`.
+  [[nodiscard]] std::int64_t next_vectors(std::int64_t vector, std::int64_t last) const;
 };
 
-/// True if there are kernels for the convolution's weight gradient on this processor: dy is in
-/// channel blocks of a vector, and with groups both maps' groups are whole blocks of that width.
-[[nodiscard]] bool has_weight_plan(const ConvStep& conv);
+/// The layout in which kernels of this processor read dy: its own, or blocks of a vector.
+[[nodiscard]] Layout kernel_layout(const Layout& dy);
+/// maps.output has kernel_layout().
 [[nodiscard]] WeightPlan weight_plan(const ConvStep& conv);
 
 }  // namespace trainyard::direct

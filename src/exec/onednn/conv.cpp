@@ -1,5 +1,5 @@
-// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into, or unpacks
-// their gradient from, the format that its implementation requires.
+// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into the format that
+// its implementation requires. Their gradients are computed in exec/direct.
 #include <utility>
 
 #include "base/offset_allocator.h"
@@ -17,7 +17,7 @@ struct Convolution {
   Desc source, weights, bias, destination;  // source and destination in the plan's layouts
   ConvMaps<Source> at;                      // where these two are, or their gradients
   WindowDims window;
-  bool has_bias = false;  // whose output or gradient oneDNN computes
+  bool has_bias = false;  // which oneDNN adds to its output
 };
 
 Convolution describe_conv(const ConvStep& step) {
@@ -78,26 +78,6 @@ void add_input_gradient(PrimitiveList& list, const Convolution& conv) {
       {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_SRC, result}});
 }
 
-void add_weight_gradient(PrimitiveList& list, const Convolution& conv) {
-  const auto build = [&](const Desc& source, const Desc& destination) {
-    const auto hint = forward_desc(list.engine(), conv, source, destination);
-    return convolution_backward_weights(list.engine(), hint, source, any_of(conv.weights),
-                                        conv.bias, destination, conv.window);
-  };
-  const auto desc = choose(build, conv.source, conv.destination);
-  const auto source = list.read_as(conv.at.input, 0, conv.source, desc.src_desc());
-  const auto gradient = list.read_as(conv.at.output, 0, conv.destination, desc.diff_dst_desc());
-  const auto weights =
-      list.write_as(Source::parameter_gradient, 0, conv.weights, desc.diff_weights_desc());
-  PrimitiveList::Arguments arguments{
-      {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, weights}};
-  if (conv.has_bias) {
-    arguments.emplace_back(DNNL_ARG_DIFF_BIAS,
-                           list.tensor(Source::parameter_gradient, 1, conv.bias));
-  }
-  list.add(desc, dnnl::convolution_backward_weights(desc), arguments);
-}
-
 /// y + bias, in place.
 struct PlusBias {
   const float* y;
@@ -156,22 +136,11 @@ class WithBias final : public Executor {
 
 std::unique_ptr<Executor> make_product(const LibraryPtr& library, const StepDescription& step) {
   const ConvStep product = conv_step(step);
-  if (product.computes == ConvProduct::weight_gradient && direct::has_weight_gradient(step)) {
-    return direct::make_weight_gradient(step);
-  }
+  if (product.computes == ConvProduct::weight_gradient) return direct::make_weight_gradient(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const Convolution conv = describe_conv(product);
-  switch (product.computes) {
-    case ConvProduct::output:
-      add_output(*list, conv);
-      break;
-    case ConvProduct::input_gradient:
-      add_input_gradient(*list, conv);
-      break;
-    case ConvProduct::weight_gradient:
-      add_weight_gradient(*list, conv);
-      break;
-  }
+  product.computes == ConvProduct::output ? add_output(*list, conv)
+                                          : add_input_gradient(*list, conv);
   list->finish();
   return list;
 }

@@ -110,14 +110,6 @@ inline auto convolution_backward_data(const dnnl::engine& engine,
       engine, hint, dnnl::algorithm::convolution_direct, src, weights, dst, window.stride,
       window.dilation, window.before, window.after);
 }
-inline auto convolution_backward_weights(const dnnl::engine& engine,
-                                         const dnnl::convolution_forward::primitive_desc& hint,
-                                         const Desc& src, const Desc& weights, const Desc& bias,
-                                         const Desc& dst, const WindowDims& window) {
-  return make_backward_desc<dnnl::convolution_backward_weights>(
-      engine, hint, dnnl::algorithm::convolution_direct, src, weights, bias, dst, window.stride,
-      window.dilation, window.before, window.after);
-}
 
 inline auto inner_product_forward(const dnnl::engine& engine, const Desc& src, const Desc& weights,
                                   const Desc& bias, const Desc& dst) {
