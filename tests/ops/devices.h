@@ -16,6 +16,8 @@ struct DeviceUnderTest {
   std::unique_ptr<ExecutorFactory> (*make)();
   /// Layouts that the device's plans use.
   std::vector<LayoutChoice> layouts;
+  /// True if sums may be split differently with another number of threads (oneDNN).
+  bool threads_change_bits = false;
   /// Types of the ops that it tests; empty: all.
   std::vector<std::string_view> ops = {};
   /// Roundings of stored results in addition to the one on every device (tolerance.h).
