@@ -16,7 +16,9 @@ std::map<std::string, EngineChoice> parse_engines(const std::string& text, Sourc
   if (text.empty()) return choices;
   const Json json = parse_json(text, {.name = name, .kind = ErrorKind::data});
   if (!json.is_object()) throw Error(ErrorKind::data, name + ": not an object");
-  for (const auto& [key, value] : json.items()) choices[key] = choice_of(value, name);
+  for (const auto& [key, value] : json.items()) {
+    if (!key.starts_with(kProcessorKey)) choices[key] = choice_of(value, name);
+  }
   return choices;
 }
 

@@ -1,10 +1,14 @@
-// The CPU: oneDNN for library ops, functors for the rest.
+// The CPU: oneDNN for library ops, Winograd kernels where they are chosen, functors for the rest.
+#include "exec/cpu_executors.h"
+
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "exec/functor/functor.h"
 #include "exec/onednn/executors.h"
+#include "exec/winograd/engines.h"
 
 namespace trainyard {
 namespace {
@@ -39,13 +43,23 @@ bool library_copies(const Layout& from, const Layout& to) {
   return whole(from) && whole(to) && !same_memory(from, to);
 }
 
+std::string library_name() {
+  const dnnl_version_t& version = *dnnl_version();
+  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
 class CpuExecutors final : public ExecutorFactory {
  public:
+  explicit CpuExecutors(CpuExecutorSettings settings)
+      : convolutions_(std::make_unique<winograd::Engines>(std::move(settings), library_name())) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     TY_CHECK(step.storage == DType::f32, "the CPU computes in f32");
     TY_CHECK(!step.adds_gradient, "cpu_target() has no steps that add to a gradient");
     for (const LibraryOp& op : kLibraryOps) {
-      if (op.type == step.op->type()) return make_library(op, step);
+      if (op.type != step.op->type()) continue;
+      const auto direct = [&](const StepDescription& one) { return make_library(op, one); };
+      return op.make == &onednn::make_conv ? convolutions_->make(step, direct) : direct(step);
     }
     std::unique_ptr<Executor> executor = make_functor_executor(step);
     TY_CHECK(executor != nullptr, step.op->type());
@@ -62,11 +76,8 @@ class CpuExecutors final : public ExecutorFactory {
                                                           int threads) const override {
     return make_functor_accumulate(layout, layout, type, threads);
   }
-  [[nodiscard]] std::string libraries() const override {
-    const dnnl_version_t& version = *dnnl_version();
-    return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
-           std::to_string(version.patch);
-  }
+  [[nodiscard]] std::string libraries() const override { return library_name(); }
+  [[nodiscard]] std::string choices() const override { return convolutions_->chosen(); }
 
  private:
   [[nodiscard]] std::unique_ptr<Executor> make_library(const LibraryOp& op,
@@ -81,10 +92,15 @@ class CpuExecutors final : public ExecutorFactory {
   }
 
   LibraryPtr library_ = std::make_shared<onednn::Library>();
+  std::unique_ptr<winograd::Engines> convolutions_;
 };
 
 }  // namespace
 
-std::unique_ptr<ExecutorFactory> make_cpu_executors() { return std::make_unique<CpuExecutors>(); }
+std::unique_ptr<ExecutorFactory> make_cpu_executors() { return make_cpu_executors({}); }
+
+std::unique_ptr<ExecutorFactory> make_cpu_executors(CpuExecutorSettings settings) {
+  return std::make_unique<CpuExecutors>(std::move(settings));
+}
 
 }  // namespace trainyard

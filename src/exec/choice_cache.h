@@ -1,0 +1,64 @@
+// Choices made by timing, stored on disk for all runs on a machine.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/json.h"
+
+namespace trainyard {
+
+/// How keys of choices for a processor begin. A run's choices may be those of another device than
+/// the one that it is continued or evaluated on; each device takes its own.
+inline constexpr std::string_view kProcessorKey = "cpu: ";
+
+/// A file of choices by key. A key contains everything that a choice depends on besides what the
+/// file is of. A file that cannot be read, is damaged, or is of something else gives one warning
+/// and counts as empty: engines are timed again, and the file is rewritten.
+class ChoiceCache {
+ public:
+  using Warn = std::function<void(const std::string&)>;
+  struct Settings {
+    std::filesystem::path path;  // empty: nothing is stored
+    std::string owner;           // what the choices are for: "NVIDIA H200 with cuDNN 9.19.0"
+    /// The same as keys and values of the file: {"gpu", "NVIDIA H200"}, {"cudnn", "9.19.0"}.
+    std::vector<std::pair<std::string, std::string>> identity;
+    /// Throws Error{data} that names `source` if the JSON object is no choice.
+    std::function<void(const Json& choice, const std::string& source)> check;
+    Warn warn;
+  };
+
+  explicit ChoiceCache(Settings settings);
+
+  /// An object that `check` accepts.
+  [[nodiscard]] std::optional<Json> find(const std::string& key) const;
+  /// Remembers a choice and its time, and marks the cache as changed.
+  void keep(const std::string& key, Json choice, double microseconds);
+  /// Drops a choice that is no longer accepted, with a warning.
+  void forget(const std::string& key, const std::string& reason);
+  /// Writes the file if anything changed, including the choices that other processes have written
+  /// since. A failed write gives one warning and is not retried: only time is lost.
+  void save();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return settings_.path; }
+  /// The letters, digits, '-' and '.' of a name, '_' for the rest: a name of a file.
+  [[nodiscard]] static std::string file_name(std::string name);
+
+ private:
+  using Entries = std::map<std::string, Json>;  // with their times
+  [[nodiscard]] Entries read() const;
+  [[nodiscard]] Entries parse(const std::string& text) const;
+
+  Settings settings_;
+  Entries entries_;
+  bool changed_ = false;
+  bool refused_ = false;  // by the disk: writing failed
+};
+
+}  // namespace trainyard

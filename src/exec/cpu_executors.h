@@ -1,0 +1,37 @@
+// The executors of the CPU: oneDNN for library ops, Winograd kernels of ours where they are chosen,
+// functors for the rest.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "exec/executor.h"
+
+namespace trainyard {
+
+struct CpuExecutorSettings {
+  /// Convolutions of 3x3 at stride 1. off: oneDNN's direct form. timed: what is fastest, as
+  /// measured when executors are built, where a layer has enough arithmetic. two, four: F(2x2, 3x3)
+  /// or F(4x4, 3x3) wherever possible, whatever the time.
+  enum class Winograd { off, timed, two, four };
+  Winograd winograd = Winograd::off;
+  /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
+  std::filesystem::path engine_folder;
+  /// Where the choices in `engines` come from. With those of rank 0 a convolution without one is an
+  /// error: ranks with other engines than rank 0's would compute other bits.
+  enum class EngineSource { earlier_run, first_rank };
+  EngineSource engines_of = EngineSource::earlier_run;
+  /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.
+  std::string engines;
+  /// Called before the engines of a convolution are timed, which takes some milliseconds.
+  std::function<void()> tick = [] {};
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
+};
+
+/// Stored and computed in f32. Throws Error{data} if `engines` does not have the form that
+/// choices() writes.
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_cpu_executors(CpuExecutorSettings settings);
+
+}  // namespace trainyard

@@ -1,0 +1,26 @@
+// Convolutions of 3x3 at stride 1, and their gradients of the input, by Winograd's minimal
+// filtering.
+//
+// The folder winograd holds kernels of ours for AVX2 and AVX-512, and the choice between them and
+// the direct form. Tiles are transformed, multiplied and transformed back in blocks that stay in
+// the L2 cache. Each output is computed by one thread in one order: bits depend neither on the
+// number of threads, nor on the batch, nor on AVX2 or AVX-512.
+#pragma once
+
+#include <memory>
+
+#include "exec/conv_step.h"
+#include "exec/winograd/kernels.h"
+
+namespace trainyard::winograd {
+
+/// True if make_winograd() supports the step: an output or a gradient of the input, 3x3, stride and
+/// dilation 1, one group, margins of 0 to 2, both maps in blocks of 8 channels, or of 16 with
+/// AVX-512.
+[[nodiscard]] bool supports(const ConvStep& conv);
+
+/// The error of an output is a few roundings of sum |x w| over its window: see the bounds in
+/// tests/exec/winograd_test.cpp.
+[[nodiscard]] std::unique_ptr<Executor> make_winograd(const ConvStep& conv, Tile tile, int threads);
+
+}  // namespace trainyard::winograd

@@ -1,0 +1,52 @@
+// How a convolution is computed on the CPU: chosen by timing when executors are built, or as chosen
+// before, in an earlier run, by rank 0, or by another run on this machine.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "exec/choice_cache.h"
+#include "exec/conv_step.h"
+#include "exec/cpu_executors.h"
+
+namespace trainyard::winograd {
+
+enum class Engine { direct, two, four };
+
+/// Makes the direct form of a step.
+using MakeDirect = std::function<std::unique_ptr<Executor>(const StepDescription&)>;
+
+class Engines {
+ public:
+  /// `library`: that of the direct form, with its version.
+  Engines(CpuExecutorSettings settings, const std::string& library);
+
+  /// The executor of a convolution's step.
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step,
+                                               const MakeDirect& direct);
+  /// The engines of all steps so far that had a choice, as a JSON object.
+  [[nodiscard]] std::string chosen() const;
+
+ private:
+  [[nodiscard]] Engine choose(const StepDescription& step, const ConvStep& conv,
+                              const MakeDirect& direct);
+  [[nodiscard]] std::optional<Engine> known(const std::string& key) const;
+
+  CpuExecutorSettings settings_;
+  ChoiceCache cache_;
+  std::map<std::string, Engine> earlier_, used_;
+};
+
+/// Everything that a choice depends on besides processor and library: pass and shapes of one image.
+/// Bits depend on the engine alone, so neither batch nor threads belong to it, and all of a run's
+/// programs, its evaluation too, have the same engine.
+[[nodiscard]] std::string choice_key(const ConvStep& conv);
+
+/// An executor of `engine`.
+[[nodiscard]] std::unique_ptr<Executor> make_engine(Engine engine, const StepDescription& step,
+                                                    const MakeDirect& direct);
+
+}  // namespace trainyard::winograd

@@ -1,0 +1,13 @@
+// Compiled for x86-64-v4.
+#include "exec/winograd/tile_block.h"
+#include "exec/winograd/vectors.h"
+
+namespace trainyard::winograd {
+
+const Kernels& kernels_avx512(Tile tile) {
+  static constexpr Kernels kTwo = kernels_of<Vector16, TwoOutputs>();
+  static constexpr Kernels kFour = kernels_of<Vector16, FourOutputs>();
+  return tile == Tile::two ? kTwo : kFour;
+}
+
+}  // namespace trainyard::winograd

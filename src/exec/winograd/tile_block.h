@@ -1,0 +1,314 @@
+// The kernels of kernels.h for vectors V and transforms F. Included only by the files that are
+// compiled for one kind of vector each. Its functions are theirs alone, and it includes nothing
+// that has inline functions: compiled for that processor, these might be linked into the rest of
+// the program.
+#pragma once
+
+#include "exec/winograd/kernels.h"
+#include "exec/winograd/transforms.h"
+
+namespace trainyard::winograd {
+namespace {
+
+/// Tiles whose products are summed in registers at a time, with N vectors of output channels.
+template <class V, int N>
+constexpr int kMostRows = V::kLanes == 16 ? 14 : 12 / N;
+
+/// m[r, n] = sum over input channels of u[r] * w[n], for R tiles and N vectors of output channels.
+/// u is [blocks, tiles, lanes], w [blocks, lanes, N, lanes], m [N, tiles, lanes].
+template <class V, int R, int N>
+void multiply_rows(const float* u, std::int64_t blocks, std::int64_t tiles, const float* w,
+                   float* m) {
+  constexpr int kLanes = V::kLanes;
+  V sums[R][N];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+    for (int n = 0; n < N; ++n) sums[r][n] = V::all(0);
+  }
+  for (std::int64_t block = 0; block < blocks; ++block) {
+#pragma GCC unroll 2
+    for (int lane = 0; lane < kLanes; ++lane) {
+      V weights[N];
+#pragma GCC unroll 16
+      for (int n = 0; n < N; ++n) weights[n] = V::load(w + n * kLanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        const V factor = V::all(u[r * kLanes + lane]);
+#pragma GCC unroll 16
+        for (int n = 0; n < N; ++n) sums[r][n] = fma(factor, weights[n], sums[r][n]);
+      }
+      w += N * kLanes;
+    }
+    u += tiles * kLanes;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+    for (int n = 0; n < N; ++n) sums[r][n].store(m + (n * tiles + r) * kLanes);
+  }
+}
+
+using MultiplyRows = void (*)(const float*, std::int64_t, std::int64_t, const float*, float*);
+
+/// multiply_rows for 1 to kMostRows rows; entry 0 is unused.
+template <class V, int N>
+struct RowTable {
+  MultiplyRows of[kMostRows<V, N> + 1] = {};
+  constexpr RowTable() { fill<kMostRows<V, N>>(); }
+
+ private:
+  template <int R>
+  constexpr void fill() {
+    of[R] = &multiply_rows<V, R, N>;
+    if constexpr (R > 1) fill<R - 1>();
+  }
+};
+
+/// One point's products of all tiles, in groups of nearly equal size.
+template <class V, int N>
+void multiply_tiles(const float* u, std::int64_t blocks, std::int64_t tiles, const float* w,
+                    float* m) {
+  static constexpr RowTable<V, N> kTable;
+  const std::int64_t groups = (tiles + kMostRows<V, N> - 1) / kMostRows<V, N>;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t begin = tiles * group / groups;
+    const std::int64_t end = tiles * (group + 1) / groups;
+    kTable.of[end - begin](u + begin * V::kLanes, blocks, tiles, w, m + begin * V::kLanes);
+  }
+}
+
+/// Where a tile is.
+struct TilePlace {
+  std::int64_t image, y, x;  // of its first output
+};
+
+template <class F>
+TilePlace place_of(const Problem& problem, std::int64_t tile) {
+  const std::int64_t column = tile % problem.tile_columns;
+  const std::int64_t row = tile / problem.tile_columns;
+  return {.image = row / problem.tile_rows,
+          .y = row % problem.tile_rows * F::kOutputs,
+          .x = column * F::kOutputs};
+}
+
+/// The rows or columns [begin, end) of a tile that are in a map of `extent`, if it begins at
+/// `first`.
+struct Span {
+  std::int64_t begin, end;
+};
+template <int kCount>
+Span inside(std::int64_t first, std::int64_t extent) {
+  const std::int64_t left = extent - first;
+  return {.begin = first < 0 ? -first : 0, .end = left < kCount ? left : kCount};
+}
+
+/// The inputs of a tile in one block of channels: rows of vectors, of which those outside the map
+/// are zeros, and the columns that are in the map.
+template <class V, class F>
+struct Patch {
+  const float* rows[F::kInputs];
+  Span columns;
+
+  Patch(const BlockedMap& map, const float* image, std::int64_t top, std::int64_t left)
+      : columns(inside<F::kInputs>(left, map.width)) {
+    alignas(64) static constexpr float kZeros[F::kInputs * V::kLanes] = {};
+    for (std::int64_t y = 0; y < F::kInputs; ++y) {
+      const bool in_map = top + y >= 0 && top + y < map.height;
+      rows[y] = in_map ? image + (top + y) * map.row + left * V::kLanes : kZeros;
+      steps_[y] = in_map ? map.block : 0;
+    }
+  }
+  void next_block() {
+    for (int y = 0; y < F::kInputs; ++y) rows[y] += steps_[y];
+  }
+
+ private:
+  std::int64_t steps_[F::kInputs];
+};
+
+/// Transforms a patch into one vector for each point.
+template <class V, class F>
+void transform_patch(const Patch<V, F>& patch, float* to, std::int64_t point) {
+  constexpr int kInputs = F::kInputs;
+  V half[kInputs][kInputs];
+#pragma GCC unroll 6
+  for (int x = 0; x < kInputs; ++x) {
+    V column[kInputs];
+    if (x < patch.columns.begin || x >= patch.columns.end) {
+#pragma GCC unroll 6
+      for (int y = 0; y < kInputs; ++y) half[y][x] = V::all(0);
+      continue;
+    }
+#pragma GCC unroll 6
+    for (int y = 0; y < kInputs; ++y) column[y] = V::load(patch.rows[y] + x * V::kLanes);
+    F::input(column);
+#pragma GCC unroll 6
+    for (int y = 0; y < kInputs; ++y) half[y][x] = column[y];
+  }
+#pragma GCC unroll 6
+  for (int y = 0; y < kInputs; ++y) {
+    F::input(half[y]);
+#pragma GCC unroll 6
+    for (int x = 0; x < kInputs; ++x) half[y][x].store(to + (y * kInputs + x) * point);
+  }
+}
+
+template <class V, class F>
+void transform_inputs(const Problem& problem, const float* input, std::int64_t first,
+                      std::int64_t count, float* transformed) {
+  const BlockedMap& map = problem.input;
+  const std::int64_t point = point_floats(map.blocks, count, V::kLanes);
+  for (std::int64_t tile = 0; tile < count; ++tile) {
+    const TilePlace place = place_of<F>(problem, first + tile);
+    Patch<V, F> patch(map, input + place.image * map.image, place.y - problem.top,
+                      place.x - problem.left);
+    float* to = transformed + tile * V::kLanes;
+    for (std::int64_t block = 0; block < map.blocks; ++block) {
+      transform_patch(patch, to, point);
+      patch.next_block();
+      to += count * V::kLanes;
+    }
+  }
+}
+
+/// Transforms one vector for each point into a tile of outputs.
+template <class V, class F>
+void transform_sums(const float* sums, std::int64_t point, V bias,
+                    V (&out)[F::kOutputs][F::kOutputs]) {
+  constexpr int kInputs = F::kInputs;
+  V half[F::kOutputs][kInputs];
+#pragma GCC unroll 6
+  for (int x = 0; x < kInputs; ++x) {
+    V column[kInputs], result[F::kOutputs];
+#pragma GCC unroll 6
+    for (int y = 0; y < kInputs; ++y) column[y] = V::load(sums + (y * kInputs + x) * point);
+    F::output(column, result);
+#pragma GCC unroll 6
+    for (int y = 0; y < F::kOutputs; ++y) half[y][x] = result[y];
+  }
+#pragma GCC unroll 6
+  for (int y = 0; y < F::kOutputs; ++y) {
+    F::output(half[y], out[y]);
+    for (V& value : out[y]) value = value + bias;
+  }
+}
+
+/// Writes the tiles of the output blocks [block, block + N).
+template <class V, class F, int N>
+void transform_outputs(const Problem& problem, const Memory& memory, std::int64_t block,
+                       std::int64_t first, std::int64_t count, const float* sums) {
+  constexpr int kLanes = V::kLanes;
+  const BlockedMap& map = problem.output;
+  const std::int64_t point = point_floats(N, count, kLanes);
+  for (std::int64_t tile = 0; tile < count; ++tile) {
+    const TilePlace place = place_of<F>(problem, first + tile);
+    const std::int64_t rows = inside<F::kOutputs>(place.y, map.height).end;
+    const std::int64_t columns = inside<F::kOutputs>(place.x, map.width).end;
+    float* to = memory.output + place.image * map.image + block * map.block + place.y * map.row +
+                place.x * kLanes;
+    for (int n = 0; n < N; ++n) {
+      const V bias =
+          memory.bias == nullptr ? V::all(0) : V::load(memory.bias + (block + n) * kLanes);
+      V out[F::kOutputs][F::kOutputs];
+      transform_sums<V, F>(sums + (n * count + tile) * kLanes, point, bias, out);
+#pragma GCC unroll 6
+      for (int y = 0; y < F::kOutputs; ++y) {
+        if (y >= rows) break;
+#pragma GCC unroll 6
+        for (int x = 0; x < F::kOutputs; ++x) {
+          if (x < columns) out[y][x].store(to + y * map.row + x * kLanes);
+        }
+      }
+      to += map.block;
+    }
+  }
+}
+
+template <class V, class F>
+struct TileBlock {
+  static constexpr int kPanel = 2;
+  static constexpr int kPoints = F::kInputs * F::kInputs;
+
+  /// The output blocks [block, block + N) of the tiles.
+  template <int N>
+  static void run_panel(const Problem& problem, const Memory& memory, std::int64_t block,
+                        std::int64_t first, std::int64_t count, const float* transformed,
+                        float* sums) {
+    const std::int64_t blocks = problem.input.blocks;
+    const std::int64_t read = point_floats(blocks, count, V::kLanes);
+    const std::int64_t written = point_floats(N, count, V::kLanes);
+    const std::int64_t weight = blocks * V::kLanes * V::kLanes;  // of a point and an output block
+    const float* weights = memory.weights + block * kPoints * weight;
+    for (int point = 0; point < kPoints; ++point) {
+      multiply_tiles<V, N>(transformed + point * read, blocks, count, weights + point * N * weight,
+                           sums + point * written);
+    }
+    transform_outputs<V, F, N>(problem, memory, block, first, count, sums);
+  }
+
+  static void run(const Problem& problem, const Memory& memory, std::int64_t first,
+                  std::int64_t count, float* scratch) {
+    float* const sums = scratch + kPoints * point_floats(problem.input.blocks, count, V::kLanes);
+    transform_inputs<V, F>(problem, memory.input, first, count, scratch);
+    std::int64_t block = 0;
+    for (; block + kPanel <= problem.output.blocks; block += kPanel) {
+      run_panel<kPanel>(problem, memory, block, first, count, scratch, sums);
+    }
+    if (block < problem.output.blocks) {
+      run_panel<1>(problem, memory, block, first, count, scratch, sums);
+    }
+  }
+
+  static void transform_weights(const Problem& problem, const PlainWeights& weights,
+                                std::int64_t output_block, std::int64_t c, float* transformed) {
+    constexpr int kLanes = V::kLanes;
+    V taps[3][3];
+    for (int tap = 0; tap < 9; ++tap) {
+      float values[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const std::int64_t k = output_block * kLanes + lane;
+        const bool padding = k >= weights.outputs || c >= weights.inputs;
+        values[lane] = padding ? 0
+                               : weights.data[k * weights.output_stride + c * weights.input_stride +
+                                              (weights.reversed ? 8 - tap : tap)];
+      }
+      taps[tap % 3][tap / 3] = V::load(values);  // columns first
+    }
+    V half[F::kInputs][3];
+#pragma GCC unroll 6
+    for (int x = 0; x < 3; ++x) {
+      V column[F::kInputs];
+      F::taps(taps[x], column);
+#pragma GCC unroll 6
+      for (int y = 0; y < F::kInputs; ++y) half[y][x] = column[y];
+    }
+    const std::int64_t panel = output_block / kPanel * kPanel;  // its first block
+    const std::int64_t left = problem.output.blocks - panel;
+    const std::int64_t width = left < kPanel ? left : kPanel;
+    const std::int64_t weight = problem.input.blocks * kLanes * kLanes;
+    float* to =
+        transformed + panel * kPoints * weight + (c * width + output_block - panel) * kLanes;
+    for (auto& line : half) {
+      V row[F::kInputs];
+      F::taps(line, row);
+      for (const V& vector : row) {
+        vector.store(to);
+        to += width * weight;
+      }
+    }
+  }
+};
+
+template <class V, class F>
+constexpr Kernels kernels_of() {
+  return {.lanes = V::kLanes,
+          .inputs = F::kInputs,
+          .outputs = F::kOutputs,
+          .panel = TileBlock<V, F>::kPanel,
+          .transform_weights = &TileBlock<V, F>::transform_weights,
+          .run = &TileBlock<V, F>::run};
+}
+
+}  // namespace
+}  // namespace trainyard::winograd

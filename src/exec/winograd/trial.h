@@ -1,0 +1,19 @@
+// Timing the engines of a convolution.
+#pragma once
+
+#include "exec/winograd/engines.h"
+
+namespace trainyard::winograd {
+
+struct TrialResult {
+  Engine engine = Engine::direct;
+  double seconds = 0;  // of one run of some images
+};
+
+/// The fastest engine for a step that all support: each runs some images of the step's shape a few
+/// times in turn, in memory of its own, with the step's threads. Another engine than the direct one
+/// must be faster by a margin, because the direct one's results are closer to exact ones.
+[[nodiscard]] TrialResult time_engines(const StepDescription& step, std::int64_t products_of_image,
+                                       const MakeDirect& direct);
+
+}  // namespace trainyard::winograd

@@ -1,0 +1,45 @@
+// Vectors of floats with fused multiply-adds. Included only by the files that are compiled for the
+// processors that have them.
+#pragma once
+
+#include <immintrin.h>
+
+namespace trainyard::winograd {
+
+#ifdef __AVX512F__
+/// 16 floats of AVX-512.
+struct Vector16 {
+  static constexpr int kLanes = 16;
+  __m512 value;
+
+  static Vector16 load(const float* from) { return {_mm512_loadu_ps(from)}; }
+  static Vector16 all(float x) { return {_mm512_set1_ps(x)}; }
+  void store(float* to) const { _mm512_storeu_ps(to, value); }
+  friend Vector16 operator+(Vector16 a, Vector16 b) { return {_mm512_add_ps(a.value, b.value)}; }
+  friend Vector16 operator-(Vector16 a, Vector16 b) { return {_mm512_sub_ps(a.value, b.value)}; }
+  friend Vector16 operator*(Vector16 a, Vector16 b) { return {_mm512_mul_ps(a.value, b.value)}; }
+  /// a * b + c, rounded once.
+  friend Vector16 fma(Vector16 a, Vector16 b, Vector16 c) {
+    return {_mm512_fmadd_ps(a.value, b.value, c.value)};
+  }
+};
+#endif
+
+/// 8 floats of AVX2.
+struct Vector8 {
+  static constexpr int kLanes = 8;
+  __m256 value;
+
+  static Vector8 load(const float* from) { return {_mm256_loadu_ps(from)}; }
+  static Vector8 all(float x) { return {_mm256_set1_ps(x)}; }
+  void store(float* to) const { _mm256_storeu_ps(to, value); }
+  friend Vector8 operator+(Vector8 a, Vector8 b) { return {_mm256_add_ps(a.value, b.value)}; }
+  friend Vector8 operator-(Vector8 a, Vector8 b) { return {_mm256_sub_ps(a.value, b.value)}; }
+  friend Vector8 operator*(Vector8 a, Vector8 b) { return {_mm256_mul_ps(a.value, b.value)}; }
+  /// a * b + c, rounded once.
+  friend Vector8 fma(Vector8 a, Vector8 b, Vector8 c) {
+    return {_mm256_fmadd_ps(a.value, b.value, c.value)};
+  }
+};
+
+}  // namespace trainyard::winograd
