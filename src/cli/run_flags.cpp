@@ -111,7 +111,7 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
       ->check(one_word_of({"fp32", "tf32", "bf16", "fp16", "fp64"}))
       ->type_name("WORD");
   app.add_flag("--no-tune", flags.no_tune,
-               "GPU: use the engines that cuDNN ranks first instead of timing them");
+               "time no engines: a GPU takes those that cuDNN ranks first, the CPU oneDNN's");
   app.add_option("--threads", flags.threads, "CPU threads; 0: the config's, else all cores")
       ->check(whole_number(0, 1024))
       ->type_name("N");

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "exec/cpu_executors.h"
 #include "model/memory_fit.h"
 #include "run/session/device_kind.h"
 #include "run/session/join_gpus.h"
@@ -40,22 +41,6 @@ std::string processor_text(const DeviceChoice& choice, int threads, const RankGr
   return text + (ranks->shares_memory() ? ", sums in shared memory" : ", sums over TCP");
 }
 
-void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision precision,
-                    SessionDevice& session) {
-  session.device = make_cpu_device();
-  require_program_memory(*session.device, session.threads + run.data.workers);
-  session.queue = session.device->make_queue();
-  session.launches = make_cpu_update_launches(session.threads);
-  session.batches = make_cpu_batch_launches(session.threads);
-  if (choice.kind == DeviceChoice::Kind::reference) {
-    session.executors = make_reference_executors();
-    session.target = reference_target(precision);
-    return;
-  }
-  session.executors = make_cpu_executors();
-  session.target = cpu_target(processor_has_avx512());
-}
-
 std::unique_ptr<EngineRelay> make_relay(RankGroup& ranks) {
   const std::chrono::duration<double> limit = ranks.call_limit();
   return std::make_unique<EngineRelay>(ranks, ranks.clock(), limit.count() / 4);
@@ -69,6 +54,51 @@ std::function<void()> engine_tick(const DeviceChoice& choice, const SessionDevic
   };
 }
 
+/// The engines of an earlier run, or those of rank 0, for which the others wait.
+struct KnownEngines {
+  bool of_first_rank = false;
+  std::string choices;
+};
+
+KnownEngines known_engines(const DeviceChoice& choice, RankGroup* ranks, SessionDevice& session) {
+  if (ranks == nullptr || ranks->size() == 1) return {.choices = choice.choices};
+  session.relay = make_relay(*ranks);
+  if (ranks->rank() == 0) return {.choices = choice.choices};
+  return {.of_first_rank = true, .choices = session.relay->take()};
+}
+
+/// With `--no-tune` nothing is timed, and all convolutions are oneDNN's.
+std::unique_ptr<ExecutorFactory> make_timed_executors(const DeviceChoice& choice,
+                                                      const RunConfig& run, RankGroup* ranks,
+                                                      SessionDevice& session) {
+  if (!run.winograd || !choice.tune) return make_cpu_executors();
+  using EngineSource = CpuExecutorSettings::EngineSource;
+  KnownEngines known = known_engines(choice, ranks, session);
+  return make_cpu_executors(
+      {.winograd = CpuExecutorSettings::Winograd::timed,
+       .engine_folder = choice.cache_folder,
+       .engines_of = known.of_first_rank ? EngineSource::first_rank : EngineSource::earlier_run,
+       .engines = std::move(known.choices),
+       .tick = engine_tick(choice, session),
+       .warn = choice.warn});
+}
+
+void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision precision,
+                    RankGroup* ranks, SessionDevice& session) {
+  session.device = make_cpu_device();
+  require_program_memory(*session.device, session.threads + run.data.workers);
+  session.queue = session.device->make_queue();
+  session.launches = make_cpu_update_launches(session.threads);
+  session.batches = make_cpu_batch_launches(session.threads);
+  if (choice.kind == DeviceChoice::Kind::reference) {
+    session.executors = make_reference_executors();
+    session.target = reference_target(precision);
+    return;
+  }
+  session.executors = make_timed_executors(choice, run, ranks, session);
+  session.target = cpu_target(processor_has_avx512());
+}
+
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
               RankGroup* ranks, SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
@@ -76,34 +106,27 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.device = usable.backend->make_device(gpu.ordinal);
   session.queue = session.device->make_queue();
   session.copies = session.device->make_queue();
+  if (ranks != nullptr && ranks->size() > 1) join_gpus(choice, *ranks, session);
   using EngineSource = CudaExecutorSettings::EngineSource;
-  std::string engines = choice.choices;
-  EngineSource engines_of = EngineSource::earlier_run;
-  if (ranks != nullptr && ranks->size() > 1) {
-    join_gpus(choice, *ranks, session);
-    session.relay = make_relay(*ranks);
-    if (ranks->rank() > 0) {
-      engines = session.relay->take();
-      engines_of = EngineSource::first_rank;
-    }
-  }
+  const KnownEngines known = known_engines(choice, ranks, session);
   session.launches = usable.backend->make_update_launches(*session.queue);
   session.batches = usable.backend->make_batch_launches(*session.queue);
   session.target = cuda_target(precision);
-  session.executors = usable.backend->make_executors({.device = session.device.get(),
-                                                      .queue = session.queue.get(),
-                                                      .ordinal = gpu.ordinal,
-                                                      .gpu = gpu.name,
-                                                      .cudnn = library_path(usable, "cuDNN"),
-                                                      .cublaslt = library_path(usable, "cuBLASLt"),
-                                                      .deterministic = run.deterministic,
-                                                      .workspace_cap = session.target.workspace_cap,
-                                                      .tune = choice.tune,
-                                                      .engine_folder = choice.cache_folder,
-                                                      .engines_of = engines_of,
-                                                      .engines = engines,
-                                                      .tick = engine_tick(choice, session),
-                                                      .warn = choice.warn});
+  session.executors = usable.backend->make_executors(
+      {.device = session.device.get(),
+       .queue = session.queue.get(),
+       .ordinal = gpu.ordinal,
+       .gpu = gpu.name,
+       .cudnn = library_path(usable, "cuDNN"),
+       .cublaslt = library_path(usable, "cuBLASLt"),
+       .deterministic = run.deterministic,
+       .workspace_cap = session.target.workspace_cap,
+       .tune = choice.tune,
+       .engine_folder = choice.cache_folder,
+       .engines_of = known.of_first_rank ? EngineSource::first_rank : EngineSource::earlier_run,
+       .engines = known.choices,
+       .tick = engine_tick(choice, session),
+       .warn = choice.warn});
   const bool one_each = ranks != nullptr && ranks->size() > 1 && !usable.share.shared();
   session.text = (one_each ? "a GPU" : session.device->name()) + " (" + gpu.name + "), " +
                  std::string(name_of(precision));
@@ -135,7 +158,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   if (gpu) {
     open_gpu(choice, run, precision, ranks, session);
   } else {
-    open_processor(choice, run, precision, session);
+    open_processor(choice, run, precision, ranks, session);
     session.text = processor_text(choice, session.threads, ranks);
   }
   session.target.fuse = choice.fuse;

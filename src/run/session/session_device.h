@@ -48,7 +48,7 @@ struct SessionDevice {
   std::unique_ptr<Queue> copies;        // Compute::copies
   std::unique_ptr<Queue> sums;          // Compute::sums
   std::unique_ptr<Communicator> ranks;  // of GPUs, if the run has several ranks; else null
-  std::unique_ptr<EngineRelay> relay;   // null without `ranks`; the executors tick it
+  std::unique_ptr<EngineRelay> relay;   // if several ranks share engines; the executors tick it
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
   std::unique_ptr<BatchLaunches> batches;
@@ -70,8 +70,8 @@ struct SessionDevice {
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.
-/// With `ranks` a GPU joins those of the other ranks, and takes the engines that rank 0 chose,
-/// which sends them once its model is made (Session).
+/// With `ranks` a GPU joins those of the other ranks, and every device takes the engines that rank 0
+/// chose, which sends them once its model is made (Session).
 [[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run,
                                         RankGroup* ranks = nullptr);
 
