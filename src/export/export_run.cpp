@@ -29,8 +29,8 @@ Pipeline prepared_pipeline(const StoredModel& stored, const Graph& network) {
 
 OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
   Graph network = build_whole_network(stored.config, replica_batch(stored.config, 1));
-  const WeightTable weights =
-      read_weight_table(stored.weights.tensors, stored.weights.path.string(), network);
+  const NamedWeights weights =
+      read_named_weights(stored.weights.tensors, stored.weights.path.string(), network);
   if (request.logits) peel_closing(network);
   OnnxModel model;
   if (request.preprocess) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "export/name_map.h"
-#include "export/weight_table.h"
+#include "export/named_weights.h"
 #include "formats/safetensors.h"
 
 namespace trainyard {

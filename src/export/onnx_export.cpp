@@ -27,7 +27,7 @@ OnnxValue described(const Graph& network, const std::string& name, ValueId id) {
 
 class OnnxExport {
  public:
-  OnnxExport(const Graph& network, const WeightTable& weights)
+  OnnxExport(const Graph& network, const NamedWeights& weights)
       : network_(network), values_(network.values.size()), context_{network, weights, model_,
                                                                     names_,  values_, outputs_} {
     model_.name = "network";
@@ -98,7 +98,7 @@ class OnnxExport {
 
 }  // namespace
 
-OnnxModel onnx_model_of(const Graph& network, const WeightTable& weights,
+OnnxModel onnx_model_of(const Graph& network, const NamedWeights& weights,
                         const OnnxPreprocessing& preprocessing) {
   return OnnxExport(network, weights).run(preprocessing);
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "data/pixel_step.h"
+#include "export/named_weights.h"
 #include "export/onnx_model.h"
-#include "export/weight_table.h"
 #include "graph/graph.h"
 
 namespace trainyard {
@@ -25,7 +25,7 @@ struct OnnxPreprocessing {
 /// "output", and the network's other outputs under their names. Batch norm uses the running
 /// statistics; dropout and noise are left out. Throws Error{config} with every layer that ONNX
 /// cannot express, its place in the network file, and why.
-[[nodiscard]] OnnxModel onnx_model_of(const Graph& network, const WeightTable& weights,
+[[nodiscard]] OnnxModel onnx_model_of(const Graph& network, const NamedWeights& weights,
                                       const OnnxPreprocessing& preprocessing = {});
 
 }  // namespace trainyard

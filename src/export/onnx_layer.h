@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "config/node.h"
+#include "export/named_weights.h"
 #include "export/onnx_model.h"
-#include "export/weight_table.h"
 #include "graph/graph.h"
 
 namespace trainyard {
@@ -40,7 +40,7 @@ class OnnxLayer {
   /// The network and what has been made of it so far.
   struct Context {
     const Graph& network;
-    const WeightTable& weights;
+    const NamedWeights& weights;
     OnnxModel& model;
     OnnxNames& names;
     std::vector<std::string>& values;         // ONNX's names by ValueId; "": not made yet

@@ -21,7 +21,7 @@ TrainingGraph graph_of(const config::Node& network, std::int64_t batch) {
   return test::training_graph(network, batch, heads, false);
 }
 
-void fill(Model& model, const WeightTable& weights) {
+void fill(Model& model, const NamedWeights& weights) {
   for (const TensorSlot& slot : weight_slots(model, model.memory().trained())) {
     model.compute().queue.copy_from_host(slot.data, weights.at(slot.name).data(), slot.bytes);
   }
@@ -58,7 +58,7 @@ std::vector<std::vector<std::int32_t>> fields_of(const TrainingGraph& graph,
 
 }  // namespace
 
-Evaluated evaluate(const config::Node& network, const WeightTable& weights, std::int64_t batch,
+Evaluated evaluate(const config::Node& network, const NamedWeights& weights, std::int64_t batch,
                    const std::vector<float>& input) {
   const TrainingGraph graph = graph_of(network, batch);
   const SessionDevice device = make_device({.kind = DeviceChoice::Kind::cpu}, RunConfig{});

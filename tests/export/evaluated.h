@@ -18,7 +18,7 @@ struct Evaluated {
 };
 
 /// By the plan and executors of the CPU: `input`, or without it noise in [-1, 1), or tokens.
-[[nodiscard]] Evaluated evaluate(const config::Node& network, const WeightTable& weights,
+[[nodiscard]] Evaluated evaluate(const config::Node& network, const NamedWeights& weights,
                                  std::int64_t batch, const std::vector<float>& input = {});
 
 }  // namespace trainyard::export_tests

@@ -62,7 +62,7 @@ TEST_CASE("the weights of every shipped network go out and in with the same byte
   for (const TestNetwork& test : shipped_networks()) {
     CAPTURE(test.name);
     const Graph graph = network_with_logits(test.network, 1);
-    const WeightTable weights = drawn_weights(graph);
+    const NamedWeights weights = drawn_weights(graph);
     std::vector<NamedTensor> tensors;
     for (const WeightSpec& spec : weight_specs(graph)) {
       std::vector<std::int64_t> dims;
@@ -72,7 +72,7 @@ TEST_CASE("the weights of every shipped network go out and in with the same byte
     }
     const std::vector<std::byte> out = bytes_of(weights_image(tensors));
     const SafetensorsFile file = SafetensorsFile::parse(out, "out");
-    CHECK(read_weight_table(file, "out", graph) == weights);
+    CHECK(read_named_weights(file, "out", graph) == weights);
     const ImportedWeights imported = import_weights(file, "out", graph, {});
     CHECK(imported.missing.empty());
     CHECK(imported.unused.empty());
@@ -131,7 +131,7 @@ TEST_CASE("PyTorch's weights give PyTorch's logits") {
         SafetensorsFile::parse(bytes_of(weights_image(imported.tensors)), "ours");
     const std::string name = test.name;
     const Evaluated evaluated =
-        evaluate(network, read_weight_table(ours, "ours", graph), 2, floats(name + ".input"));
+        evaluate(network, read_named_weights(ours, "ours", graph), 2, floats(name + ".input"));
     const std::vector<float> expected = floats(name + ".logits");
     REQUIRE(evaluated.logits.size() == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -209,7 +209,7 @@ TEST_CASE("tensors that are given as a list are added") {
       import_weights(file, "w", graph, map_of("dense1.weight: [a, b]\ndense1.bias: c"));
   const SafetensorsFile ours =
       SafetensorsFile::parse(bytes_of(weights_image(imported.tensors)), "ours");
-  const WeightTable table = read_weight_table(ours, "ours", graph);
+  const NamedWeights table = read_named_weights(ours, "ours", graph);
   CHECK(table.at("dense1.weight") == std::vector<float>{11, 22});
   CHECK(table.at("dense1.bias") == std::vector<float>{5});
 }

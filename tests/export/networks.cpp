@@ -270,8 +270,8 @@ TestNetwork preprocessed_network() {
           false, std::move(pipeline)};
 }
 
-WeightTable drawn_weights(const Graph& network) {
-  WeightTable weights;
+NamedWeights drawn_weights(const Graph& network) {
+  NamedWeights weights;
   for (const Node& node : network.nodes) {
     for (const ParameterSpec& parameter : own_parameters(node)) {
       const std::string name = node.path + "." + parameter.name;

@@ -8,8 +8,8 @@
 
 #include "config/node.h"
 #include "data/pipeline.h"
+#include "export/named_weights.h"
 #include "export/onnx_model.h"
-#include "export/weight_table.h"
 #include "graph/graph.h"
 
 namespace trainyard::export_tests {
@@ -32,7 +32,7 @@ struct TestNetwork {
 
 /// Weights that depend on their names alone: kernels uniform with the variance 2 / fan_in, running
 /// statistics and the parameters of norms such that none is without effect.
-[[nodiscard]] WeightTable drawn_weights(const Graph& network);
+[[nodiscard]] NamedWeights drawn_weights(const Graph& network);
 
 /// The whole network at this batch. What its closing activation reads is its output "logits".
 [[nodiscard]] Graph network_with_logits(const config::Node& network, std::int64_t batch);

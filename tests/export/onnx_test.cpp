@@ -156,9 +156,9 @@ layers:
 TEST_CASE("a folded weight is w * gamma / sqrt(var + eps), a bias (b - mean) * that + beta") {
   const Graph graph =
       network_with_logits(network_of("{input: [2], layers: [dense: 1, bn: {eps: 0.75}]}"), 2);
-  const WeightTable weights = {{"dense1.weight", {2, 3}}, {"dense1.bias", {5}},
-                               {"bn1.gamma", {3}},        {"bn1.beta", {7}},
-                               {"bn1.running_mean", {1}}, {"bn1.running_var", {0.25F}}};
+  const NamedWeights weights = {{"dense1.weight", {2, 3}}, {"dense1.bias", {5}},
+                                {"bn1.gamma", {3}},        {"bn1.beta", {7}},
+                                {"bn1.running_mean", {1}}, {"bn1.running_var", {0.25F}}};
   OnnxModel model = onnx_model_of(graph, weights);
   REQUIRE(fold_batch_norms(model) == 1);
   CHECK(model.constants.at("dense1.folded_weight") == OnnxTensor{{1, 2}, std::vector<float>{6, 9}});
@@ -213,7 +213,7 @@ TEST_CASE("weights that a network needs must be there, in its shapes") {
   std::vector<std::byte> bytes;
   for (const auto& part : image.parts()) bytes.insert(bytes.end(), part.begin(), part.end());
   CHECK_THROWS_WITH_AS(
-      static_cast<void>(read_weight_table(SafetensorsFile::parse(bytes, "w"), "w", graph)),
+      static_cast<void>(read_named_weights(SafetensorsFile::parse(bytes, "w"), "w", graph)),
       "w does not fit the model:\n"
       "  dense1.weight: has shape [3, 2], expected [2, 3]\n"
       "  dense1.bias: has type I32, expected floats\n"

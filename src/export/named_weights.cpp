@@ -1,4 +1,4 @@
-#include "export/weight_table.h"
+#include "export/named_weights.h"
 
 #include <cstring>
 
@@ -39,9 +39,9 @@ std::vector<WeightSpec> weight_specs(const Graph& network) {
   return specs;
 }
 
-WeightTable read_weight_table(const SafetensorsFile& file, const std::string& source,
-                              const Graph& network) {
-  WeightTable table;
+NamedWeights read_named_weights(const SafetensorsFile& file, const std::string& source,
+                                const Graph& network) {
+  NamedWeights table;
   std::vector<std::string> faults;
   for (const WeightSpec& spec : weight_specs(network)) {
     const NamedTensor* const tensor = file.find(spec.name);

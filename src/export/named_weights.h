@@ -21,11 +21,11 @@ struct WeightSpec {
 [[nodiscard]] std::vector<WeightSpec> weight_specs(const Graph& network);
 
 /// Values by name, row-major.
-using WeightTable = std::map<std::string, std::vector<float>>;
+using NamedWeights = std::map<std::string, std::vector<float>>;
 
 /// Those of a network in `file`; values of double precision are rounded. Throws Error{checkpoint},
 /// naming `source`, with every tensor that is missing or has another shape or no floats.
-[[nodiscard]] WeightTable read_weight_table(const SafetensorsFile& file, const std::string& source,
-                                            const Graph& network);
+[[nodiscard]] NamedWeights read_named_weights(const SafetensorsFile& file,
+                                              const std::string& source, const Graph& network);
 
 }  // namespace trainyard
