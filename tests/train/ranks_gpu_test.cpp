@@ -60,11 +60,12 @@ class HalfOfTwo final : public ForwardingCommunicator {
 };
 
 RankTraining training_on_gpu(const GpuRank::MakeRanks& make) {
-  return {.target = cuda_target(Precision::fp32),
-          .options = {.clip_norm = 0.5, .buckets = {.single = 0, .full = 256, .last = 64}},
-          .device = [make](const ExecutorFactory&, Communicator&) {
-            return std::make_unique<GpuRank>(make);
-          }};
+  return {
+      .target = cuda_target(Precision::fp32),
+      .options = {.clip_norm = 0.5, .buckets = BucketBytes{.single = 0, .full = 256, .last = 64}},
+      .device = [make](const ExecutorFactory&, Communicator&) {
+        return std::make_unique<GpuRank>(make);
+      }};
 }
 
 TrainedRank train_half(const GpuRank::MakeRanks& make) {
