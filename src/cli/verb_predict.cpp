@@ -100,10 +100,11 @@ void print_rate(std::size_t inputs, double seconds, bool texts, Messages& messag
 }
 
 void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& messages) {
-  SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
   const SamplesRecord samples = samples_of(rank.stored, rank.opening);
   const PredictionForm form = prediction_form(rank.stored, samples);
   const std::vector<PredictionInput> inputs = inputs_of(flags, rank, samples);
+  // Only now: the other ranks wait here for the engines of rank 0, and for nothing else.
+  SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
   const InferenceData data = open_inputs(rank.stored, samples, inputs, rank.opening);
   const double began = rank.ranks.clock().seconds();
   if (rank.speaks()) {

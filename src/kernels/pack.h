@@ -1,6 +1,8 @@
 // Values that a GPU thread reads and writes together.
 #pragma once
 
+#include <cstdint>
+
 #include "base/host_device.h"
 
 /// In front of a loop over a pack: unrolled, so that a GPU thread has it in registers.
@@ -29,6 +31,23 @@ TY_HD Pack<T, P> load_pack(const T* from) {
 template <class T, int P>
 TY_HD void store_pack(T* to, const Pack<T, P>& pack) {
   *reinterpret_cast<Pack<T, P>*>(to) = pack;
+}
+
+/// Calls add(i, load(i)) for i in [begin, end) in order, with up to kLoads loads of a thread in
+/// flight: in batches of kLoads, then of half as many and so on. No batch has a condition inside:
+/// GCC 12 makes wrong vectors of such a loop.
+template <int kLoads, class Load, class Add>
+TY_HD void add_staged(std::int64_t begin, std::int64_t end, const Load& load, const Add& add) {
+  for (; begin + kLoads <= end; begin += kLoads) {
+    decltype(load(begin)) staged[kLoads];
+    TY_UNROLL
+    for (int i = 0; i < kLoads; ++i) staged[i] = load(begin + i);
+    TY_UNROLL
+    for (int i = 0; i < kLoads; ++i) add(begin + i, staged[i]);
+  }
+  if constexpr (kLoads > 1) {
+    if (begin < end) add_staged<kLoads / 2>(begin, end, load, add);
+  }
 }
 
 }  // namespace trainyard

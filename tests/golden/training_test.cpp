@@ -12,7 +12,6 @@
 #include "comm/communicator.h"
 #include "config/load.h"
 #include "device/device.h"
-#include "exec/cpu_executors.h"
 #include "graph/build.h"
 #include "graph/include.h"
 #include "model/model.h"
@@ -275,8 +274,8 @@ void check_reference(const Golden& golden) {
 
 /// Float32 may differ by ten times the spread of one ulp in every weight (measured, see the
 /// script).
-void check_cpu(const Golden& golden, CpuExecutorSettings::Winograd winograd = {}) {
-  const auto executors = make_cpu_executors({.winograd = winograd});
+void check_cpu(const Golden& golden) {
+  const auto executors = make_cpu_executors();
   const Losses& expected = golden.in_float;
   for (std::size_t set = 0; set < expected.of_sets.size(); ++set) {
     CAPTURE(set);
@@ -366,16 +365,6 @@ TEST_CASE("the Keras CNN through oneDNN stays within float32 rounding of PyTorch
 }
 TEST_CASE("Keras's ResNet v2 through oneDNN stays within float32 rounding of PyTorch") {
   check_cpu(resnet_v2());
-}
-TEST_CASE("both sizes of Winograd convolutions stay within the same bounds") {
-  for (const auto winograd :
-       {CpuExecutorSettings::Winograd::two, CpuExecutorSettings::Winograd::four}) {
-    CAPTURE(static_cast<int>(winograd));
-    check_cpu(resnet20(), winograd);
-    check_cpu(minigooglenet(), winograd);
-    check_cpu(keras_cnn(), winograd);
-    check_cpu(resnet_v2(), winograd);
-  }
 }
 TEST_CASE("grouped bottlenecks through oneDNN stay within float32 rounding of PyTorch") {
   check_cpu(grouped());

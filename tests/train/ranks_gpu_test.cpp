@@ -88,9 +88,10 @@ TEST_CASE("NCCL all-reduces of one rank within the captured step change no bit" 
                             .share = [](std::span<std::byte>) {}});
   });
   CHECK(differences(with, without) == "");
-  // Once directly and once recorded: several buckets and the results.
-  CHECK(HalfOfTwo::sums >= 2 * 4);
-  CHECK(HalfOfTwo::sums <= 2 * 10);
+  // Once directly and once recorded for each of the four places of a batch: several buckets and the
+  // results.
+  CHECK(HalfOfTwo::sums >= 5 * 4);
+  CHECK(HalfOfTwo::sums <= 5 * 10);
 }
 
 TEST_CASE("four replicas that share a GPU take the same samples as the CPU, in its order" *

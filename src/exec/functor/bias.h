@@ -57,18 +57,12 @@ struct BiasGradientRows {
  private:
   TY_HD void add_pack(std::int64_t begin, std::int64_t end, std::int64_t c, double* sums) const {
     A total[P] = {};
-    for (std::int64_t row = begin; row < end; row += kLoads) {
-      RowPacks<T, P, P> staged[kLoads];
-      TY_UNROLL
-      for (int i = 0; i < kLoads; ++i) {
-        if (row + i < end) staged[i] = rows.template row<P, P>(dy, row + i, c);
-      }
-      TY_UNROLL
-      for (int i = 0; i < kLoads; ++i) {
-        TY_UNROLL
-        for (int k = 0; k < P && row + i < end; ++k) total[k] += static_cast<A>(staged[i][k]);
-      }
-    }
+    add_staged<kLoads>(
+        begin, end, [&](std::int64_t row) { return rows.template row<P, P>(dy, row, c); },
+        [&](std::int64_t, const RowPacks<T, P, P>& values) {
+          TY_UNROLL
+          for (int k = 0; k < P; ++k) total[k] += static_cast<A>(values[k]);
+        });
     TY_UNROLL
     for (int k = 0; k < P; ++k) sums[k] += static_cast<double>(total[k]);
   }

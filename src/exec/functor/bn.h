@@ -86,7 +86,7 @@ struct BatchMoments {
     constexpr int kStaged = W > P ? 1 : kLoads;
     const Row own = rows.template row<P, W>(x, begin, c);
     A first[W] = {}, second[W] = {};
-    const auto add_row = [&](const Row& values) {
+    const auto add_row = [&](std::int64_t, const Row& values) {
       TY_UNROLL
       for (int k = 0; k < W; ++k) {
         const A distance = static_cast<A>(values[k]) - static_cast<A>(own[k]);
@@ -94,17 +94,8 @@ struct BatchMoments {
         second[k] += distance * distance;
       }
     };
-    for (std::int64_t row = begin; row < end; row += kStaged) {
-      Row staged[kStaged];
-      TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) {
-        if (row + i < end) staged[i] = rows.template row<P, W>(x, row + i, c);
-      }
-      TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) {
-        if (row + i < end) add_row(staged[i]);
-      }
-    }
+    add_staged<kStaged>(
+        begin, end, [&](std::int64_t row) { return rows.template row<P, W>(x, row, c); }, add_row);
     TY_UNROLL
     for (int k = 0; k < W; ++k) {
       const double shift = static_cast<double>(static_cast<A>(own[k])) - pivot(c + k);
@@ -241,17 +232,8 @@ struct GradientSums {
       if (kCut == ReluCut::kept)
         tensors.input.template store_row<P, W>(residual.gradient, row, c, kept);
     };
-    for (std::int64_t row = begin; row < end; row += kStaged) {
-      Rows<W> staged[kStaged];
-      TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) {
-        if (row + i < end) staged[i] = load<W>(row + i, c);
-      }
-      TY_UNROLL
-      for (int i = 0; i < kStaged; ++i) {
-        if (row + i < end) add_row(row + i, staged[i]);
-      }
-    }
+    add_staged<kStaged>(
+        begin, end, [&](std::int64_t row) { return load<W>(row, c); }, add_row);
     TY_UNROLL
     for (int k = 0; k < W; ++k) {
       sums[k] += PairSum{static_cast<double>(first[k]), static_cast<double>(second[k])};

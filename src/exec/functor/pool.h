@@ -92,17 +92,9 @@ template <class Load, class Visit>
 TY_HD void visit_window(const PoolAxis::Span& rows, const PoolAxis::Span& columns, const Load& load,
                         const Visit& visit) {
   for (std::int64_t h = rows.first; h < rows.last; ++h) {
-    for (std::int64_t w = columns.first; w < columns.last; w += kWindowLoads) {
-      decltype(load(h, w)) staged[kWindowLoads];
-      TY_UNROLL
-      for (int i = 0; i < kWindowLoads; ++i) {
-        if (w + i < columns.last) staged[i] = load(h, w + i);
-      }
-      TY_UNROLL
-      for (int i = 0; i < kWindowLoads; ++i) {
-        if (w + i < columns.last) visit(staged[i], h, w + i);
-      }
-    }
+    add_staged<kWindowLoads>(
+        columns.first, columns.last, [&](std::int64_t w) { return load(h, w); },
+        [&](std::int64_t w, const auto& pack) { visit(pack, h, w); });
   }
 }
 
@@ -235,20 +227,13 @@ struct MapMeans {
     const std::int64_t n = column / input.padded, c = column - n * input.padded;
     const T* const map = x + n * input.image_stride + c;
     A total[P] = {};
-    for (std::int64_t pixel = begin; pixel < end; pixel += kLoads) {
-      Pack<T, P> staged[kLoads];
-      TY_UNROLL
-      for (int i = 0; i < kLoads; ++i) {
-        if (pixel + i < end) staged[i] = load_pack<T, P>(map + (pixel + i) * input.pixel_stride);
-      }
-      TY_UNROLL
-      for (int i = 0; i < kLoads; ++i) {
-        TY_UNROLL
-        for (int k = 0; k < P; ++k) {
-          if (pixel + i < end) total[k] += static_cast<A>(staged[i].value[k]);
-        }
-      }
-    }
+    add_staged<kLoads>(
+        begin, end,
+        [&](std::int64_t pixel) { return load_pack<T, P>(map + pixel * input.pixel_stride); },
+        [&](std::int64_t, const Pack<T, P>& values) {
+          TY_UNROLL
+          for (int k = 0; k < P; ++k) total[k] += static_cast<A>(values.value[k]);
+        });
     TY_UNROLL
     for (int k = 0; k < P; ++k) sums[k] += static_cast<double>(total[k]);
   }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "base/parallel.h"
-#include "exec/winograd/conv.h"
+#include "exec/winograd/executor.h"
 #include "exec/winograd/trial.h"
 
 namespace trainyard::winograd {

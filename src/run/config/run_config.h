@@ -105,7 +105,7 @@ struct RunConfig {
   std::int64_t threads = 0;                                  // per rank; 0: all cores
   std::optional<Precision> precision;         // not given: the device's own (default_precision)
   bool deterministic = true;                  // of a GPU's engines
-  bool winograd = true;                       // on the CPU, where it is faster
+  bool winograd = false;                      // on the CPU, where it is faster
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every

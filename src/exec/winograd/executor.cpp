@@ -1,4 +1,4 @@
-#include "exec/winograd/conv.h"
+#include "exec/winograd/executor.h"
 
 #include <algorithm>
 #include <array>
