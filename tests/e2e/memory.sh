@@ -9,7 +9,7 @@ if grep -q __asan_init "$train"; then
 else
   write_tiny_run tiny.yaml
   refusal=
-  for kib in 65000 75000 90000 105000 120000 135000 150000; do
+  for kib in 72000 80000 90000 105000 120000 135000 150000; do
     # shellcheck disable=SC2016  # expanded by the inner shell
     run bash -c 'ulimit -v "$1" && shift && PATH=/nonexistent exec "$@"' bash "$kib" \
       "$train" --config tiny.yaml --out "out$kib"
