@@ -79,12 +79,12 @@ struct CpuTeam {
 /// Columns that one worker of columns() sums side by side.
 inline constexpr std::int64_t kColumnLanes = 16;
 
-/// Adds `lanes` rows of `width` sums pairwise, into the first.
+/// Adds `lanes` rows of sums pairwise, into the first.
 template <class Sum>
-TY_HD void fold_columns(Sum (*sums)[kColumnLanes], std::int64_t lanes, std::int64_t width) {
+TY_HD void fold_columns(Sum (*sums)[kColumnLanes], std::int64_t lanes) {
   for (lanes /= 2; lanes > 0; lanes /= 2) {
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      for (std::int64_t k = 0; k < width; ++k) sums[lane][k] += sums[lane + lanes][k];
+      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums[lane][k] += sums[lane + lanes][k];
     }
   }
 }
@@ -105,24 +105,32 @@ struct ColumnChunks {
     const std::int64_t chunk = i / groups();
     const std::int64_t first = i % groups() * kColumnLanes;
     const std::int64_t left = grid.columns - first;
-    // A constant width, so that the loops over it are vectors.
-    left < kColumnLanes ? add(chunk, first, left) : add(chunk, first, kColumnLanes);
-  }
-
- private:
-  TY_HD void add(std::int64_t chunk, std::int64_t first, std::int64_t width) const {
+    const std::int64_t width = left < kColumnLanes ? left : kColumnLanes;
     alignas(64) std::byte memory[sizeof(Sum) * kColumnThreads * kColumnLanes];  // not cleared
     auto* const sums = reinterpret_cast<Sum(*)[kColumnLanes]>(memory);
     for (std::int64_t lane = 0; lane < grid.tall; ++lane) {
-      for (std::int64_t k = 0; k < width; ++k) sums[lane][k] = {};
+      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums[lane][k] = {};
       for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
         const std::int64_t begin = grid.begin(chunk, lane, turn);
-        if (begin < grid.rows) add_strip(f, begin, grid.end(begin), first, width, sums[lane]);
+        if (begin < grid.rows) add(begin, grid.end(begin), first, width, sums[lane]);
       }
     }
-    fold_columns(sums, grid.tall, width);
+    fold_columns(sums, grid.tall);
     Sum* const out = partials + chunk * grid.columns + first;
     for (std::int64_t k = 0; k < width; ++k) out[k] = sums[0][k];
+  }
+
+ private:
+  /// A functor of single terms is compiled for the whole width too, so that it is a vector.
+  TY_HD void add(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t width,
+                 Sum* sums) const {
+    if constexpr (requires { f.add(begin, end, first, width, sums); }) {
+      f.add(begin, end, first, width, sums);
+    } else if (width == kColumnLanes) {
+      add_strip(f, begin, end, first, kColumnLanes, sums);
+    } else {
+      add_strip(f, begin, end, first, width, sums);
+    }
   }
 };
 
@@ -140,13 +148,13 @@ struct ColumnTotals {
     alignas(64) std::byte memory[sizeof(Sum) * kColumnThreads * kColumnLanes];
     auto* const sums = reinterpret_cast<Sum(*)[kColumnLanes]>(memory);
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      for (std::int64_t k = 0; k < width; ++k) sums[lane][k] = {};
+      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums[lane][k] = {};
       for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += lanes) {
         const Sum* const own = partials + chunk * grid.columns + first;
         for (std::int64_t k = 0; k < width; ++k) sums[lane][k] += own[k];
       }
     }
-    fold_columns(sums, lanes, width);
+    fold_columns(sums, lanes);
     for (std::int64_t k = 0; k < width; ++k) f.finish(first + k, sums[0][k]);
   }
 };

@@ -33,11 +33,12 @@ TY_HD void store_pack(T* to, const Pack<T, P>& pack) {
   *reinterpret_cast<Pack<T, P>*>(to) = pack;
 }
 
-/// Calls add(i, load(i)) for i in [begin, end) in order, with up to kLoads loads of a thread in
-/// flight: in batches of kLoads, then of half as many and so on. No batch has a condition inside:
-/// GCC 12 makes wrong vectors of such a loop.
+/// Calls add(i, load(i)) for i in [begin, end) in order; a GPU thread with up to kLoads loads in
+/// flight: in batches of kLoads, then of half as many and so on. A processor has its own loads in
+/// flight.
 template <int kLoads, class Load, class Add>
 TY_HD void add_staged(std::int64_t begin, std::int64_t end, const Load& load, const Add& add) {
+#if defined(__CUDA_ARCH__)
   for (; begin + kLoads <= end; begin += kLoads) {
     decltype(load(begin)) staged[kLoads];
     TY_UNROLL
@@ -48,6 +49,9 @@ TY_HD void add_staged(std::int64_t begin, std::int64_t end, const Load& load, co
   if constexpr (kLoads > 1) {
     if (begin < end) add_staged<kLoads / 2>(begin, end, load, add);
   }
+#else
+  for (; begin < end; ++begin) add(begin, load(begin));
+#endif
 }
 
 }  // namespace trainyard

@@ -34,9 +34,10 @@ class BnPlanes : public Executor {
     const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(float);
     group_ = std::clamp<std::int64_t>(kGroupBytes / block_bytes, 1, blocks_);
   }
-  /// Two partial sums per piece and channel, constants, and the sums of all replicas.
+  /// The sums of all replicas, whose doubles come first, since the numbers behind may be odd; two
+  /// partial sums per piece and channel; constants.
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    return own_floats() * sizeof(float) + batch_.bytes(padded());
+    return batch_.bytes(padded()) + own_floats() * sizeof(float);
   }
   void run() override {
     each_group([this](std::int64_t block, std::int64_t blocks) {
@@ -74,11 +75,12 @@ class BnPlanes : public Executor {
     return blocks * planes_.images * planes_.pieces;
   }
   void bind_workspace(void* memory) {
-    float* const workspace = static_cast<float*>(memory);
+    batch_.bind(memory);
+    auto* const workspace =
+        reinterpret_cast<float*>(static_cast<std::byte*>(memory) + batch_.bytes(padded()));
     partial_[0] = workspace;
     partial_[1] = workspace + partials();
     constants_ = partial_[1] + partials();
-    batch_.bind(workspace + own_floats());
   }
   /// Values per channel, of all replicas.
   [[nodiscard]] double all() const {

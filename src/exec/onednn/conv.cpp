@@ -1,5 +1,5 @@
-// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into the format that
-// its implementation requires. Their gradients are computed in exec/direct.
+// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into the format
+// that its implementation requires. Their gradients are computed in exec/direct.
 #include <utility>
 
 #include "base/offset_allocator.h"

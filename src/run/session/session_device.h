@@ -70,8 +70,8 @@ struct SessionDevice {
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.
-/// With `ranks` a GPU joins those of the other ranks, and every device takes the engines that rank 0
-/// chose, which sends them once its model is made (Session).
+/// With `ranks` a GPU joins those of the other ranks, and every device takes the engines that rank
+/// 0 chose, which sends them once its model is made (Session).
 [[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run,
                                         RankGroup* ranks = nullptr);
 

@@ -100,7 +100,7 @@ TEST_CASE("all weights are packed by one launch, and all gradients unpacked by o
   CHECK(publish->nodes() == 1);
   const std::size_t last = one.model->train().plan().steps.size() - 1;
   CHECK(one.model->train().plan().steps[last].kind == PlanStep::Kind::unpack);
-  const auto unpack = one.gpu.device->record(
-      *one.gpu.queue, [&] { one.model->train().run(last, last + 1); });
+  const auto unpack =
+      one.gpu.device->record(*one.gpu.queue, [&] { one.model->train().run(last, last + 1); });
   CHECK(unpack->nodes() == 1);
 }
