@@ -1,5 +1,6 @@
 // Replaces src/kernels/cuda_launch.cuh in the GPU part built for the stand-in runtime: its launches
-// run the CPU launcher, to which a GPU is bit-identical by the order of every sum.
+// run on one thread with the CPU launcher's Team and columns, to which a GPU is bit-identical by
+// the order of every sum.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -29,30 +30,33 @@ class CudaLauncher {
   template <class F>
   void each(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    launch<F>("each", blocks_for(n), kEachThreads, [n, f] { CpuLauncher(1).each(n, f); });
+    launch<F>("each", blocks_for(n), kEachThreads, [n, f] { calls(n, f); });
   }
 
   template <class F>
   void rows(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    launch<F>("rows", grid_of(n), kTeamLanes, [n, f] { CpuLauncher(1).rows(n, f); });
+    launch<F>("rows", grid_of(n), kTeamLanes, [n, f] { do_rows(n, f); });
   }
 
   template <class F>
-  void finished_rows(std::int64_t n, const F& f, std::uint32_t* finished) const {
-    launch<F>("rows", grid_of(n > 0 ? n : 1), kTeamLanes,
-              [n, f, finished] { CpuLauncher(1).finished_rows(n, f, finished); });
+  void finished_rows(std::int64_t n, const F& f, std::uint32_t* /*finished*/) const {
+    launch<F>("rows", grid_of(n > 0 ? n : 1), kTeamLanes, [n, f] {
+      do_rows(n, f);
+      f.finish(Team{});
+    });
   }
 
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
-               std::uint32_t* finished) const {
+               std::uint32_t* /*finished*/) const {
     if (columns == 0) return;
     const ColumnGrid grid = column_grid<F>(rows, columns);
-    launch<F>("columns", grid_of(grid.groups * grid.chunks), kColumnThreads,
-              [rows, columns, f, partials, finished] {
-                CpuLauncher(1).columns(rows, columns, f, partials, finished);
-              });
+    launch<F>("columns", grid_of(grid.groups * grid.chunks), kColumnThreads, [grid, f, partials] {
+      const ColumnChunks<F> chunks{f, grid, partials};
+      calls(grid.chunks * chunks.groups(), chunks);
+      calls(chunks.groups(), ColumnTotals<F>{f, grid, partials});
+    });
   }
 
  private:
@@ -60,6 +64,14 @@ class CudaLauncher {
   // Bytes of a kernel's parameters from compute capability 7.0 on (CUDA 12.1).
   static constexpr std::size_t kMostParameters = 32764;
 
+  template <class F>
+  static void calls(std::int64_t n, const F& f) {
+    for (std::int64_t i = 0; i < n; ++i) f(i);
+  }
+  template <class F>
+  static void do_rows(std::int64_t n, const F& f) {
+    for (std::int64_t row = 0; row < n; ++row) f(Team{}, row);
+  }
   [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
     return grid_of((n + kEachThreads - 1) / kEachThreads);
   }
