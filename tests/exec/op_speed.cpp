@@ -1,6 +1,6 @@
 // Times the CPU executors of three small networks' ops, layer shape by layer shape, on synthetic
-// values: op_speed [threads] [batch] [channels in a block: 8 or 16]. Built on demand only; numbers
-// are the best of several runs.
+// values: op_speed [threads] [batch] [channels in a block: 8 or 16] [start of the names to time].
+// Built on demand only; numbers are the best of several runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -128,14 +128,17 @@ Case conv(std::int64_t batch, std::int64_t c, std::int64_t size, std::int64_t fi
           {batch, c, size, size}};
 }
 
-Case bn(std::int64_t batch, std::int64_t c, std::int64_t size, std::int64_t slice_of = 0) {
+Case bn(std::int64_t batch, std::int64_t c, std::int64_t size, std::int64_t slice_of = 0,
+        bool residual = false) {
   BnAttributes a;
   a.relu = true;
-  return {"bn+relu " + std::to_string(c) + "x" + std::to_string(size) +
-              (slice_of > 0 ? " slice of " + std::to_string(slice_of) : ""),
+  a.residual = residual;
+  return {(residual ? "bn+add+relu " : "bn+relu ") + std::to_string(c) + "x" +
+              std::to_string(size) + (slice_of > 0 ? " slice of " + std::to_string(slice_of) : ""),
           std::make_shared<BnOp>(a),
           {batch, c, size, size},
-          slice_of};
+          slice_of,
+          residual ? 2u : 1u};
 }
 
 }  // namespace
@@ -144,6 +147,7 @@ int main(int count, char** arguments) {
   const int threads = count > 1 ? std::atoi(arguments[1]) : 1;
   const std::int64_t batch = count > 2 ? std::atoi(arguments[2]) : 128;
   const std::int64_t block = count > 3 ? std::atoi(arguments[3]) : processor_has_avx512() ? 16 : 8;
+  const std::string only = count > 4 ? arguments[4] : "";
   const auto factory = make_cpu_executors();
   std::printf("%-28s %9s %9s %9s   (best, batch %lld, %d threads)\n", "", "forward", "data",
               "weights", static_cast<long long>(batch), threads);
@@ -172,6 +176,7 @@ int main(int count, char** arguments) {
       conv(batch, 240, 7, 160, 3),
       conv(batch, 336, 7, 176, 1),
       bn(batch, 16, 32),
+      bn(batch, 16, 32, 0, true),
       bn(batch, 16, 32, 32),
       bn(batch, 32, 16),
       bn(batch, 64, 8),
@@ -184,12 +189,15 @@ int main(int count, char** arguments) {
       bn(batch, 176, 7),
       bn(batch, 176, 7, 336),
       {"dense 3136 -> 512", std::make_shared<DenseOp>(dense), {batch, 3136}},
+      {"max_pool 32x30", std::make_shared<PoolOp>(pool), {batch, 32, 30, 30}},
       {"max_pool 96x32", std::make_shared<PoolOp>(pool), {batch, 96, 32, 32}},
       {"add+relu 16x32", std::make_shared<AddOp>(AddAttributes{true}), {batch, 16, 32, 32}, 0, 2},
       {"concat 2 x 32x32", std::make_shared<ConcatOp>(), {batch, 32, 32, 32}, 0, 2},
       {"concat 2 x 160x15", std::make_shared<ConcatOp>(), {batch, 160, 15, 15}, 0, 2},
       {"max_pool 96x32 slice", std::make_shared<PoolOp>(pool), {batch, 96, 32, 32}, 192},
   };
-  for (const Case& test : cases) time_case(*factory, test, threads, block);
+  for (const Case& test : cases) {
+    if (test.name.starts_with(only)) time_case(*factory, test, threads, block);
+  }
   return 0;
 }

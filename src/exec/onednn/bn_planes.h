@@ -55,6 +55,28 @@ struct PlaneAddress {
 template <int kBlock, int kSums>
 inline constexpr int kPlaneLanes = kBlock == 1 ? 16 * kSums : kBlock* kSums;
 
+/// Calls f(i, lane) for kCount neighbours. GCC makes vectors of a loop that may select between
+/// values only if it does not unroll it first.
+template <int kCount, class F>
+TY_HD void each_lane(std::int64_t i, int lane, const F& f) {
+#pragma GCC ivdep
+#pragma GCC unroll 4
+  for (int k = 0; k < kCount; ++k) f(i + k, lane + k);
+}
+
+/// Calls f(i, lane) for the values [0, values) of whole pixels in order, where lane is i modulo
+/// kLanes.
+template <int kBlock, int kLanes, class F>
+TY_HD void each_value(std::int64_t values, const F& f) {
+  std::int64_t first = 0;
+  for (; first + kLanes <= values; first += kLanes) each_lane<kLanes>(first, 0, f);
+  if constexpr (kBlock < kLanes) {
+    for (int lane = 0; first + lane < values; lane += kBlock) {
+      each_lane<kBlock>(first + lane, lane, f);
+    }
+  }
+}
+
 /// Adds the lanes of each channel in pairs, into the first kBlock.
 template <int kBlock, int kLanes>
 TY_HD void fold_lanes(float (&lanes)[kLanes]) {
@@ -96,29 +118,19 @@ struct PieceStatistics {
     const std::int64_t piece = row % planes.pieces;
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
     const float* const data = x + address.offset(planes, row / planes.pieces) + first * kBlock;
-    const std::int64_t elements = (end - first) * kBlock;
+    const std::int64_t values = (end - first) * kBlock;
     float sums[kLanes] = {};
-    std::int64_t i = 0;
-    for (; i + kLanes <= elements; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += data[i + lane];
-    }
-    for (int lane = 0; i + lane < elements; ++lane) sums[lane] += data[i + lane];
+    each_value<kBlock, kLanes>(values, [&](std::int64_t i, int lane) { sums[lane] += data[i]; });
     fold_lanes<kBlock>(sums);
     float mean[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
       mean[lane] = sums[lane % kBlock] / static_cast<float>(end - first);
     }
     float around[kLanes] = {};
-    for (i = 0; i + kLanes <= elements; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const float centred = data[i + lane] - mean[lane];
-        around[lane] += centred * centred;
-      }
-    }
-    for (int lane = 0; i + lane < elements; ++lane) {
-      const float centred = data[i + lane] - mean[lane];
+    each_value<kBlock, kLanes>(values, [&](std::int64_t i, int lane) {
+      const float centred = data[i] - mean[lane];
       around[lane] += centred * centred;
-    }
+    });
     fold_lanes<kBlock>(around);
     for (int c = 0; c < kBlock; ++c) {
       means[row * kBlock + c] = mean[c];
@@ -191,17 +203,11 @@ struct NormalisePlane {
     float* const out = y + to.offset(planes, plane);
     const BlockConstants<kBlock, kLanes> constants(channels,
                                                    (first_block + plane / planes.images) * kBlock);
-    const auto write = [&](std::int64_t i, int lane) {
-      const float normal = constants[lane].normalised(in[i + lane]);
-      const float value = kResidual ? normal + added[i + lane] : normal;
-      out[i + lane] = kRelu ? clamped(value) : value;
-    };
-    const std::int64_t elements = planes.pixels * kBlock;
-    std::int64_t i = 0;
-    for (; i + kLanes <= elements; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) write(i, lane);
-    }
-    for (int lane = 0; i + lane < elements; ++lane) write(i, lane);
+    each_value<kBlock, kLanes>(planes.pixels * kBlock, [&](std::int64_t i, int lane) {
+      const float normal = constants[lane].normalised(in[i]);
+      const float value = kResidual ? normal + added[i] : normal;
+      out[i] = kRelu ? clamped(value) : value;
+    });
   }
 };
 

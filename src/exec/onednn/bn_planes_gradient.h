@@ -59,22 +59,16 @@ struct PieceGradientSums {
     const BlockConstants<kBlock, kLanes> constants(tensors.channels,
                                                    tensors.first_channel(plane, kBlock));
     float gradient[kLanes] = {}, product[kLanes] = {};
-    const auto add = [&](std::int64_t i, int lane) {
-      const float value = x[i + lane];
+    each_value<kBlock, kLanes>((end - first) * kBlock, [&](std::int64_t i, int lane) {
+      const float value = x[i];
       float above = 1;
       if (kCut == ReluCut::by_input) above = constants[lane].normalised(value);
-      if (kCut >= ReluCut::by_output) above = y[i + lane];
-      const float open = behind_relu(above, dy[i + lane]);
-      if (kCut == ReluCut::kept) kept[i + lane] = open;
+      if (kCut >= ReluCut::by_output) above = y[i];
+      const float open = behind_relu(above, dy[i]);
+      if (kCut == ReluCut::kept) kept[i] = open;
       gradient[lane] += open;
       product[lane] += open * (value - constants.mean[lane]);
-    };
-    const std::int64_t elements = (end - first) * kBlock;
-    std::int64_t i = 0;
-    for (; i + kLanes <= elements; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) add(i, lane);
-    }
-    for (int lane = 0; i + lane < elements; ++lane) add(i, lane);
+    });
     fold_lanes<kBlock>(gradient);
     fold_lanes<kBlock>(product);
     for (int c = 0; c < kBlock; ++c) {
@@ -137,19 +131,12 @@ struct GradientPlane {
       mean_gradient[lane] = factors.mean_gradient[first + lane % kBlock];
       slope[lane] = factors.slope[first + lane % kBlock];
     }
-    const auto write = [&](std::int64_t i, int lane) {
+    each_value<kBlock, kLanes>(planes.pixels * kBlock, [&](std::int64_t i, int lane) {
       const ChannelConstants<float> channel = constants[lane];
-      const float value = x[i + lane], all = dy[i + lane];
+      const float value = x[i], all = dy[i];
       const float open = kRelu ? behind_relu(channel.normalised(value), all) : all;
-      out[i + lane] =
-          input_gradient<float>(channel, {mean_gradient[lane], slope[lane]}, value, open);
-    };
-    const std::int64_t elements = planes.pixels * kBlock;
-    std::int64_t i = 0;
-    for (; i + kLanes <= elements; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) write(i, lane);
-    }
-    for (int lane = 0; i + lane < elements; ++lane) write(i, lane);
+      out[i] = input_gradient<float>(channel, {mean_gradient[lane], slope[lane]}, value, open);
+    });
   }
 };
 
