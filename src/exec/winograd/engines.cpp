@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -18,35 +19,55 @@ namespace {
 using Winograd = CpuExecutorSettings::Winograd;
 using EngineSource = CpuExecutorSettings::EngineSource;
 
-struct EngineName {
+struct EngineKind {
   Engine engine;
   std::string_view name;
+  Winograd asked;               // what asks for it alone
+  std::int64_t least_channels;  // of a sum, from which on it is accurate
 };
-constexpr std::array<EngineName, 3> kNames{
-    {{Engine::direct, "direct"}, {Engine::two, "F(2x2, 3x3)"}, {Engine::four, "F(4x4, 3x3)"}}};
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::array<EngineKind, 4> kKinds{
+    {{Engine::direct, "direct", Winograd::off, 0},
+     {Engine::two, "F(2x2, 3x3)", Winograd::two, 16},
+     {Engine::four_by_two, "F(4x2, 3x3)", Winograd::four_by_two, 64},
+     {Engine::four, "F(4x4, 3x3)", Winograd::four, kNever}}};
 
 /// Products of an image below which a layer is computed directly: its time is not worth a choice,
 /// nor can it be measured well.
 constexpr std::int64_t kLeastProducts = 1 << 19;
 
 Json json_of(Engine engine) {
-  for (const auto& [one, name] : kNames) {
-    if (one == engine) return {{"engine", name}};
+  return {{"engine", kKinds.at(static_cast<std::size_t>(engine)).name}};
+}
+
+std::string names() {
+  std::string text;
+  for (const EngineKind& kind : kKinds) {
+    text += text.empty() ? "" : kind.engine == kKinds.back().engine ? " or " : ", ";
+    text += fmt::format("'{}'", kind.name);
   }
-  throw Error(ErrorKind::bug, "an engine without a name");
+  return text;
+}
+
+/// What accurate_engines() gives, for the cache: other choices belong to other sets.
+std::string accurate_names() {
+  std::string text;
+  for (const EngineKind& kind : kKinds) {
+    if (kind.least_channels == kNever) continue;
+    text += fmt::format("{}{} from {} channels", text.empty() ? "" : ", ", kind.name,
+                        kind.least_channels);
+  }
+  return text;
 }
 
 /// Throws Error{data} that names `source`.
 Engine engine_of(const Json& json, const std::string& source) {
   if (json.is_object() && json.contains("engine")) {
-    for (const auto& [engine, name] : kNames) {
-      if (json["engine"] == Json(name)) return engine;
+    for (const EngineKind& kind : kKinds) {
+      if (json["engine"] == Json(kind.name)) return kind.engine;
     }
   }
-  throw Error(ErrorKind::data,
-              source +
-                  ": an engine's 'engine' is not as expected: 'direct', 'F(2x2, 3x3)' or "
-                  "'F(4x4, 3x3)'");
+  throw Error(ErrorKind::data, source + ": an engine's 'engine' is not as expected: " + names());
 }
 
 std::map<std::string, Engine> parse_engines(const std::string& text, EngineSource source) {
@@ -62,24 +83,36 @@ std::map<std::string, Engine> parse_engines(const std::string& text, EngineSourc
   return engines;
 }
 
+bool timed(Winograd winograd) {
+  return winograd == Winograd::accurate || winograd == Winograd::fast;
+}
+
 ChoiceCache::Settings cache_settings(const CpuExecutorSettings& settings,
                                      const std::string& library) {
   const std::string set = processor_has_avx512() ? "AVX-512" : "AVX2";
   const std::string owner = fmt::format("{} with {} and {}", processor_name(), set, library);
-  const bool stored = !settings.engine_folder.empty() && settings.winograd == Winograd::timed;
-  return {
-      .path = stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json")
-                     : std::filesystem::path(),
-      .owner = owner,
-      .identity = {{"processor", processor_name()}, {"instruction_set", set}, {"library", library}},
-      .check = [](const Json& json,
-                  const std::string& source) { static_cast<void>(engine_of(json, source)); },
-      .warn = settings.warn};
+  const bool stored = !settings.engine_folder.empty() && timed(settings.winograd);
+  return {.path = stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json")
+                         : std::filesystem::path(),
+          .owner = owner,
+          .identity = {{"processor", processor_name()},
+                       {"instruction_set", set},
+                       {"library", library},
+                       {"accurate", accurate_names()}},
+          .check = [](const Json& json,
+                      const std::string& source) { static_cast<void>(engine_of(json, source)); },
+          .warn = settings.warn};
 }
 
 std::int64_t products_of_image(const ConvStep& conv) {
   const Layout& output = conv.maps.output;
   return conv.filters() * conv.channels() * 9 * output.extent[2] * output.extent[3];
+}
+
+std::vector<Engine> all_engines() {
+  std::vector<Engine> engines;
+  for (const EngineKind& kind : kKinds) engines.push_back(kind.engine);
+  return engines;
 }
 
 std::string map_text(const Layout& layout) {
@@ -99,8 +132,19 @@ std::string choice_key(const ConvStep& conv) {
 std::unique_ptr<Executor> make_engine(Engine engine, const StepDescription& step,
                                       const MakeDirect& direct) {
   if (engine == Engine::direct) return direct(step);
-  return make_winograd(conv_step(step), engine == Engine::two ? Tile::two : Tile::four,
+  constexpr std::array kTiles{Tile::two, Tile::four_by_two, Tile::four};
+  return make_winograd(conv_step(step), kTiles.at(static_cast<std::size_t>(engine) - 1),
                        step.threads);
+}
+
+std::vector<Engine> accurate_engines(const ConvStep& conv) {
+  const std::int64_t channels =
+      conv.computes == ConvProduct::output ? conv.channels() : conv.filters();
+  std::vector<Engine> engines;
+  for (const EngineKind& kind : kKinds) {
+    if (channels >= kind.least_channels) engines.push_back(kind.engine);
+  }
+  return engines;
 }
 
 Engines::Engines(CpuExecutorSettings settings, const std::string& library)
@@ -111,12 +155,14 @@ Engines::Engines(CpuExecutorSettings settings, const std::string& library)
 std::unique_ptr<Executor> Engines::make(const StepDescription& step, const MakeDirect& direct) {
   const ConvStep conv = conv_step(step);
   if (settings_.winograd == Winograd::off || !supports(conv)) return direct(step);
-  if (settings_.winograd != Winograd::timed) {
-    const bool two = settings_.winograd == Winograd::two;
-    return make_engine(two ? Engine::two : Engine::four, step, direct);
+  for (const EngineKind& kind : kKinds) {
+    if (settings_.winograd == kind.asked) return make_engine(kind.engine, step, direct);
   }
-  if (products_of_image(conv) < kLeastProducts) return direct(step);
-  return make_engine(choose(step, conv, direct), step, direct);
+  const bool fast = settings_.winograd == Winograd::fast;
+  const std::vector<Engine> engines = fast ? all_engines() : accurate_engines(conv);
+  if (settings_.winograd == Winograd::fewest) return make_engine(engines.back(), step, direct);
+  if (engines.size() == 1 || products_of_image(conv) < kLeastProducts) return direct(step);
+  return make_engine(choose(step, conv, engines, direct), step, direct);
 }
 
 std::optional<Engine> Engines::known(const std::string& key) const {
@@ -133,13 +179,14 @@ std::optional<Engine> Engines::known(const std::string& key) const {
 }
 
 Engine Engines::choose(const StepDescription& step, const ConvStep& conv,
-                       const MakeDirect& direct) {
-  const std::string key = choice_key(conv);
+                       std::span<const Engine> engines, const MakeDirect& direct) {
+  const std::string key =
+      choice_key(conv) + (settings_.winograd == Winograd::fast ? ", any form" : "");
   if (const auto found = used_.find(key); found != used_.end()) return found->second;
   std::optional<Engine> engine = known(key);
   if (!engine) {
     settings_.tick();
-    const TrialResult fastest = time_engines(step, products_of_image(conv), direct);
+    const TrialResult fastest = time_engines(step, products_of_image(conv), engines, direct);
     engine = fastest.engine;
     cache_.keep(key, json_of(fastest.engine), fastest.seconds * 1e6);
     cache_.save();

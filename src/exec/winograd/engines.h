@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "exec/choice_cache.h"
 #include "exec/conv_step.h"
@@ -14,7 +16,16 @@
 
 namespace trainyard::winograd {
 
-enum class Engine { direct, two, four };
+/// In the order of the products that they take.
+enum class Engine { direct, two, four_by_two, four };
+
+/// The direct engine, and those with small rounding errors over the channels that `conv` sums:
+/// F(2x2, 3x3) from 16 channels on, with about the errors of the direct form, and F(4x2, 3x3) from
+/// 64 on, with at most twice these. Ten training steps of whole networks with them stay as near to
+/// PyTorch's in double as with the direct form (tests/golden). With fewer channels errors of
+/// F(4x2, 3x3) are larger than half of what is permitted there, and those of F(4x4, 3x3), three
+/// times the direct ones, too large. tests/exec/rounding_model.h derives the errors.
+[[nodiscard]] std::vector<Engine> accurate_engines(const ConvStep& conv);
 
 /// Makes the direct form of a step.
 using MakeDirect = std::function<std::unique_ptr<Executor>(const StepDescription&)>;
@@ -32,7 +43,7 @@ class Engines {
 
  private:
   [[nodiscard]] Engine choose(const StepDescription& step, const ConvStep& conv,
-                              const MakeDirect& direct);
+                              std::span<const Engine> engines, const MakeDirect& direct);
   [[nodiscard]] std::optional<Engine> known(const std::string& key) const;
 
   CpuExecutorSettings settings_;

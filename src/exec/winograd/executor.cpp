@@ -1,5 +1,7 @@
 #include "exec/winograd/executor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -32,8 +34,8 @@ Problem problem_of(const ConvStep& conv, const Kernels& kernels) {
                   .images = conv.maps.input.extent[0],
                   .top = gradient ? 2 - conv.margins.top : conv.margins.top,
                   .left = gradient ? 2 - conv.margins.left : conv.margins.left};
-  problem.tile_rows = (problem.output.height + kernels.outputs - 1) / kernels.outputs;
-  problem.tile_columns = (problem.output.width + kernels.outputs - 1) / kernels.outputs;
+  problem.tile_rows = (problem.output.height + kernels.rows - 1) / kernels.rows;
+  problem.tile_columns = (problem.output.width + kernels.columns - 1) / kernels.columns;
   return problem;
 }
 
@@ -82,10 +84,9 @@ class WinogradConv final : public Executor {
 
   [[nodiscard]] std::size_t workspace_bytes() const override { return workspace_.used(); }
   [[nodiscard]] Algorithm algorithm() const override {
-    const int points = kernels_.inputs * kernels_.inputs;
-    const int outputs = kernels_.outputs * kernels_.outputs;
-    return {.name = kernels_.outputs == 2 ? "Winograd F(2x2, 3x3)" : "Winograd F(4x4, 3x3)",
-            .operations = static_cast<double>(points) / (9 * outputs)};
+    return {.name = fmt::format("Winograd F({}x{}, 3x3)", kernels_.rows, kernels_.columns),
+            .operations =
+                static_cast<double>(kernels_.points()) / (9 * kernels_.rows * kernels_.columns)};
   }
 
   void bind(const StepTensors& tensors) override {
@@ -158,13 +159,14 @@ bool usable(const Layout& layout) {
 
 }  // namespace
 
+std::int64_t Kernels::points() const { return std::int64_t{rows + 2} * (columns + 2); }
+
 std::int64_t Kernels::weight_floats(const Problem& problem) const {
-  return std::int64_t{inputs} * inputs * problem.input.blocks * lanes * problem.output.blocks *
-         lanes;
+  return points() * problem.input.blocks * lanes * problem.output.blocks * lanes;
 }
 
 std::int64_t Kernels::scratch_floats(const Problem& problem, std::int64_t count) const {
-  return std::int64_t{inputs} * inputs *
+  return points() *
          (point_floats(problem.input.blocks, count, lanes) + point_floats(panel, count, lanes));
 }
 

@@ -6,8 +6,8 @@
 
 namespace trainyard::winograd {
 
-/// The outputs of a tile: 2x2 from 4x4 inputs, or 4x4 from 6x6.
-enum class Tile { two, four };
+/// The outputs of a tile, rows by columns: 2x2 from 4x4 inputs, 4x2 from 6x4, or 4x4 from 6x6.
+enum class Tile { two, four_by_two, four };
 
 /// A map [n, c, h, w] in blocks of channels (nChw8c, nChw16c); strides in floats.
 struct BlockedMap {
@@ -45,8 +45,8 @@ struct Memory {
 
 struct Kernels {
   int lanes = 0;    // channels of a block
-  int inputs = 0;   // of a tile in each direction: outputs + 2
-  int outputs = 0;  // of a tile in each direction
+  int rows = 0;     // of a tile's outputs; its inputs have two more
+  int columns = 0;  // likewise
   int panel = 0;    // blocks of output channels that are multiplied at a time
   /// Transforms the weights of all output channels of one block and the input channel c (which may
   /// be padding) into their place in `transformed`, which holds weight_floats().
@@ -57,6 +57,8 @@ struct Kernels {
   void (*run)(const Problem& problem, const Memory& memory, std::int64_t first, std::int64_t count,
               float* scratch);
 
+  /// Products of a tile: one for each of its inputs.
+  [[nodiscard]] std::int64_t points() const;
   [[nodiscard]] std::int64_t weight_floats(const Problem& problem) const;
   [[nodiscard]] std::int64_t scratch_floats(const Problem& problem, std::int64_t count) const;
 };

@@ -4,10 +4,6 @@
 
 namespace trainyard::winograd {
 
-const Kernels& kernels_avx2(Tile tile) {
-  static constexpr Kernels kTwo = kernels_of<Vector8, TwoOutputs>();
-  static constexpr Kernels kFour = kernels_of<Vector8, FourOutputs>();
-  return tile == Tile::two ? kTwo : kFour;
-}
+const Kernels& kernels_avx2(Tile tile) { return kernels_of_tile<Vector8>(tile); }
 
 }  // namespace trainyard::winograd

@@ -14,38 +14,50 @@ namespace {
 template <class V, int N>
 constexpr int kMostRows = V::kLanes == 16 ? 14 : 12 / N;
 
+/// Channels whose products are summed one after the other; these sums are added in turn. The
+/// rounding errors of a sum grow with the root of the length of its chains: with chains of 16 the
+/// errors hardly depend on the number of channels.
+constexpr std::int64_t kChain = 16;
+
 /// m[r, n] = sum over input channels of u[r] * w[n], for R tiles and N vectors of output channels.
 /// u is [blocks, tiles, lanes], w [blocks, lanes, N, lanes], m [N, tiles, lanes].
 template <class V, int R, int N>
 void multiply_rows(const float* u, std::int64_t blocks, std::int64_t tiles, const float* w,
                    float* m) {
   constexpr int kLanes = V::kLanes;
-  V sums[R][N];
+  constexpr std::int64_t kBlocks = kChain / kLanes;
+  for (std::int64_t first = 0; first < blocks; first += kBlocks) {
+    V sums[R][N];
 #pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-    for (int n = 0; n < N; ++n) sums[r][n] = V::all(0);
-  }
-  for (std::int64_t block = 0; block < blocks; ++block) {
-#pragma GCC unroll 2
-    for (int lane = 0; lane < kLanes; ++lane) {
-      V weights[N];
-#pragma GCC unroll 16
-      for (int n = 0; n < N; ++n) weights[n] = V::load(w + n * kLanes);
-#pragma GCC unroll 16
-      for (int r = 0; r < R; ++r) {
-        const V factor = V::all(u[r * kLanes + lane]);
-#pragma GCC unroll 16
-        for (int n = 0; n < N; ++n) sums[r][n] = fma(factor, weights[n], sums[r][n]);
-      }
-      w += N * kLanes;
+      for (int n = 0; n < N; ++n) sums[r][n] = V::all(0);
     }
-    u += tiles * kLanes;
-  }
+    const std::int64_t left = blocks - first;
+    for (std::int64_t block = 0; block < (left < kBlocks ? left : kBlocks); ++block) {
+#pragma GCC unroll 2
+      for (int lane = 0; lane < kLanes; ++lane) {
+        V weights[N];
 #pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
+        for (int n = 0; n < N; ++n) weights[n] = V::load(w + n * kLanes);
 #pragma GCC unroll 16
-    for (int n = 0; n < N; ++n) sums[r][n].store(m + (n * tiles + r) * kLanes);
+        for (int r = 0; r < R; ++r) {
+          const V factor = V::all(u[r * kLanes + lane]);
+#pragma GCC unroll 16
+          for (int n = 0; n < N; ++n) sums[r][n] = fma(factor, weights[n], sums[r][n]);
+        }
+        w += N * kLanes;
+      }
+      u += tiles * kLanes;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+      for (int n = 0; n < N; ++n) {
+        float* const to = m + (n * tiles + r) * kLanes;
+        (first == 0 ? sums[r][n] : V::load(to) + sums[r][n]).store(to);
+      }
+    }
   }
 }
 
@@ -88,8 +100,8 @@ TilePlace place_of(const Problem& problem, std::int64_t tile) {
   const std::int64_t column = tile % problem.tile_columns;
   const std::int64_t row = tile / problem.tile_columns;
   return {.image = row / problem.tile_rows,
-          .y = row % problem.tile_rows * F::kOutputs,
-          .x = column * F::kOutputs};
+          .y = row % problem.tile_rows * F::kOutputRows,
+          .x = column * F::kOutputColumns};
 }
 
 /// The rows or columns [begin, end) of a tile that are in a map of `extent`, if it begins at
@@ -107,50 +119,50 @@ Span inside(std::int64_t first, std::int64_t extent) {
 /// are zeros, and the columns that are in the map.
 template <class V, class F>
 struct Patch {
-  const float* rows[F::kInputs];
+  const float* rows[F::kInputRows];
   Span columns;
 
   Patch(const BlockedMap& map, const float* image, std::int64_t top, std::int64_t left)
-      : columns(inside<F::kInputs>(left, map.width)) {
-    alignas(64) static constexpr float kZeros[F::kInputs * V::kLanes] = {};
-    for (std::int64_t y = 0; y < F::kInputs; ++y) {
+      : columns(inside<F::kInputColumns>(left, map.width)) {
+    alignas(64) static constexpr float kZeros[F::kInputColumns * V::kLanes] = {};
+    for (std::int64_t y = 0; y < F::kInputRows; ++y) {
       const bool in_map = top + y >= 0 && top + y < map.height;
       rows[y] = in_map ? image + (top + y) * map.row + left * V::kLanes : kZeros;
       steps_[y] = in_map ? map.block : 0;
     }
   }
   void next_block() {
-    for (int y = 0; y < F::kInputs; ++y) rows[y] += steps_[y];
+    for (int y = 0; y < F::kInputRows; ++y) rows[y] += steps_[y];
   }
 
  private:
-  std::int64_t steps_[F::kInputs];
+  std::int64_t steps_[F::kInputRows];
 };
 
 /// Transforms a patch into one vector for each point.
 template <class V, class F>
 void transform_patch(const Patch<V, F>& patch, float* to, std::int64_t point) {
-  constexpr int kInputs = F::kInputs;
-  V half[kInputs][kInputs];
+  constexpr int kRows = F::kInputRows, kColumns = F::kInputColumns;
+  V half[kRows][kColumns];
 #pragma GCC unroll 6
-  for (int x = 0; x < kInputs; ++x) {
-    V column[kInputs];
+  for (int x = 0; x < kColumns; ++x) {
+    V column[kRows];
     if (x < patch.columns.begin || x >= patch.columns.end) {
 #pragma GCC unroll 6
-      for (int y = 0; y < kInputs; ++y) half[y][x] = V::all(0);
+      for (int y = 0; y < kRows; ++y) half[y][x] = V::all(0);
       continue;
     }
 #pragma GCC unroll 6
-    for (int y = 0; y < kInputs; ++y) column[y] = V::load(patch.rows[y] + x * V::kLanes);
-    F::input(column);
+    for (int y = 0; y < kRows; ++y) column[y] = V::load(patch.rows[y] + x * V::kLanes);
+    F::Rows::input(column);
 #pragma GCC unroll 6
-    for (int y = 0; y < kInputs; ++y) half[y][x] = column[y];
+    for (int y = 0; y < kRows; ++y) half[y][x] = column[y];
   }
 #pragma GCC unroll 6
-  for (int y = 0; y < kInputs; ++y) {
-    F::input(half[y]);
+  for (int y = 0; y < kRows; ++y) {
+    F::Columns::input(half[y]);
 #pragma GCC unroll 6
-    for (int x = 0; x < kInputs; ++x) half[y][x].store(to + (y * kInputs + x) * point);
+    for (int x = 0; x < kColumns; ++x) half[y][x].store(to + (y * kColumns + x) * point);
   }
 }
 
@@ -175,21 +187,21 @@ void transform_inputs(const Problem& problem, const float* input, std::int64_t f
 /// Transforms one vector for each point into a tile of outputs.
 template <class V, class F>
 void transform_sums(const float* sums, std::int64_t point, V bias,
-                    V (&out)[F::kOutputs][F::kOutputs]) {
-  constexpr int kInputs = F::kInputs;
-  V half[F::kOutputs][kInputs];
+                    V (&out)[F::kOutputRows][F::kOutputColumns]) {
+  constexpr int kRows = F::kInputRows, kColumns = F::kInputColumns;
+  V half[F::kOutputRows][kColumns];
 #pragma GCC unroll 6
-  for (int x = 0; x < kInputs; ++x) {
-    V column[kInputs], result[F::kOutputs];
+  for (int x = 0; x < kColumns; ++x) {
+    V column[kRows], result[F::kOutputRows];
 #pragma GCC unroll 6
-    for (int y = 0; y < kInputs; ++y) column[y] = V::load(sums + (y * kInputs + x) * point);
-    F::output(column, result);
+    for (int y = 0; y < kRows; ++y) column[y] = V::load(sums + (y * kColumns + x) * point);
+    F::Rows::output(column, result);
 #pragma GCC unroll 6
-    for (int y = 0; y < F::kOutputs; ++y) half[y][x] = result[y];
+    for (int y = 0; y < F::kOutputRows; ++y) half[y][x] = result[y];
   }
 #pragma GCC unroll 6
-  for (int y = 0; y < F::kOutputs; ++y) {
-    F::output(half[y], out[y]);
+  for (int y = 0; y < F::kOutputRows; ++y) {
+    F::Columns::output(half[y], out[y]);
     for (V& value : out[y]) value = value + bias;
   }
 }
@@ -203,20 +215,20 @@ void transform_outputs(const Problem& problem, const Memory& memory, std::int64_
   const std::int64_t point = point_floats(N, count, kLanes);
   for (std::int64_t tile = 0; tile < count; ++tile) {
     const TilePlace place = place_of<F>(problem, first + tile);
-    const std::int64_t rows = inside<F::kOutputs>(place.y, map.height).end;
-    const std::int64_t columns = inside<F::kOutputs>(place.x, map.width).end;
+    const std::int64_t rows = inside<F::kOutputRows>(place.y, map.height).end;
+    const std::int64_t columns = inside<F::kOutputColumns>(place.x, map.width).end;
     float* to = memory.output + place.image * map.image + block * map.block + place.y * map.row +
                 place.x * kLanes;
     for (int n = 0; n < N; ++n) {
       const V bias =
           memory.bias == nullptr ? V::all(0) : V::load(memory.bias + (block + n) * kLanes);
-      V out[F::kOutputs][F::kOutputs];
+      V out[F::kOutputRows][F::kOutputColumns];
       transform_sums<V, F>(sums + (n * count + tile) * kLanes, point, bias, out);
 #pragma GCC unroll 6
-      for (int y = 0; y < F::kOutputs; ++y) {
+      for (int y = 0; y < F::kOutputRows; ++y) {
         if (y >= rows) break;
 #pragma GCC unroll 6
-        for (int x = 0; x < F::kOutputs; ++x) {
+        for (int x = 0; x < F::kOutputColumns; ++x) {
           if (x < columns) out[y][x].store(to + y * map.row + x * kLanes);
         }
       }
@@ -228,7 +240,7 @@ void transform_outputs(const Problem& problem, const Memory& memory, std::int64_
 template <class V, class F>
 struct TileBlock {
   static constexpr int kPanel = 2;
-  static constexpr int kPoints = F::kInputs * F::kInputs;
+  static constexpr int kPoints = F::kInputRows * F::kInputColumns;
 
   /// The output blocks [block, block + N) of the tiles.
   template <int N>
@@ -275,13 +287,13 @@ struct TileBlock {
       }
       taps[tap % 3][tap / 3] = V::load(values);  // columns first
     }
-    V half[F::kInputs][3];
+    V half[F::kInputRows][3];
 #pragma GCC unroll 6
     for (int x = 0; x < 3; ++x) {
-      V column[F::kInputs];
-      F::taps(taps[x], column);
+      V column[F::kInputRows];
+      F::Rows::taps(taps[x], column);
 #pragma GCC unroll 6
-      for (int y = 0; y < F::kInputs; ++y) half[y][x] = column[y];
+      for (int y = 0; y < F::kInputRows; ++y) half[y][x] = column[y];
     }
     const std::int64_t panel = output_block / kPanel * kPanel;  // its first block
     const std::int64_t left = problem.output.blocks - panel;
@@ -290,8 +302,8 @@ struct TileBlock {
     float* to =
         transformed + panel * kPoints * weight + (c * width + output_block - panel) * kLanes;
     for (auto& line : half) {
-      V row[F::kInputs];
-      F::taps(line, row);
+      V row[F::kInputColumns];
+      F::Columns::taps(line, row);
       for (const V& vector : row) {
         vector.store(to);
         to += width * weight;
@@ -303,11 +315,27 @@ struct TileBlock {
 template <class V, class F>
 constexpr Kernels kernels_of() {
   return {.lanes = V::kLanes,
-          .inputs = F::kInputs,
-          .outputs = F::kOutputs,
+          .rows = F::kOutputRows,
+          .columns = F::kOutputColumns,
           .panel = TileBlock<V, F>::kPanel,
           .transform_weights = &TileBlock<V, F>::transform_weights,
           .run = &TileBlock<V, F>::run};
+}
+
+template <class V>
+const Kernels& kernels_of_tile(Tile tile) {
+  static constexpr Kernels kTwo = kernels_of<V, TileForm<TwoOutputs, TwoOutputs>>();
+  static constexpr Kernels kFourByTwo = kernels_of<V, TileForm<FourOutputs, TwoOutputs>>();
+  static constexpr Kernels kFour = kernels_of<V, TileForm<FourOutputs, FourOutputs>>();
+  switch (tile) {
+    case Tile::two:
+      return kTwo;
+    case Tile::four_by_two:
+      return kFourByTwo;
+    case Tile::four:
+      return kFour;
+  }
+  __builtin_unreachable();
 }
 
 }  // namespace

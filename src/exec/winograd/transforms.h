@@ -95,4 +95,13 @@ struct FourOutputs {
   }
 };
 
+/// A tile: its columns are transformed by Y, its rows by X.
+template <class Y, class X>
+struct TileForm {
+  using Rows = Y;
+  using Columns = X;
+  static constexpr int kInputRows = Y::kInputs, kInputColumns = X::kInputs;
+  static constexpr int kOutputRows = Y::kOutputs, kOutputColumns = X::kOutputs;
+};
+
 }  // namespace trainyard::winograd

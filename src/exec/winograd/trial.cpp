@@ -1,7 +1,6 @@
 #include "exec/winograd/trial.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <vector>
 
@@ -84,15 +83,13 @@ class Candidate {
 }  // namespace
 
 TrialResult time_engines(const StepDescription& step, std::int64_t products_of_image,
-                         const MakeDirect& direct) {
+                         std::span<const Engine> engines, const MakeDirect& direct) {
   const std::int64_t images =
       step.threads * std::max<std::int64_t>(1, kProductsOfThread / products_of_image);
   const StepDescription trial = with_images(step, images);
-  std::array<Candidate, 3> candidates{Candidate(Engine::direct, trial, direct),
-                                      Candidate(Engine::two, trial, direct),
-                                      Candidate(Engine::four, trial, direct)};
-  std::array<double, 3> best;
-  best.fill(std::numeric_limits<double>::infinity());
+  std::vector<Candidate> candidates;
+  for (const Engine engine : engines) candidates.emplace_back(engine, trial, direct);
+  std::vector<double> best(candidates.size(), std::numeric_limits<double>::infinity());
   const SystemClock clock;
   for (int round = 0; round <= kRounds; ++round) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {

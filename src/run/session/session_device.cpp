@@ -75,7 +75,7 @@ std::unique_ptr<ExecutorFactory> make_timed_executors(const DeviceChoice& choice
   using EngineSource = CpuExecutorSettings::EngineSource;
   KnownEngines known = known_engines(choice, ranks, session);
   return make_cpu_executors(
-      {.winograd = CpuExecutorSettings::Winograd::timed,
+      {.winograd = CpuExecutorSettings::Winograd::accurate,
        .engine_folder = choice.cache_folder,
        .engines_of = known.of_first_rank ? EngineSource::first_rank : EngineSource::earlier_run,
        .engines = std::move(known.choices),
