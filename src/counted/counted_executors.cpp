@@ -99,6 +99,7 @@ class CountedExecutors final : public ExecutorFactory, public WeightPacking {
     if (type == "conv" || type == "conv_transpose") return make_counted_conv(log_, step);
     if (type == "dense") return make_counted_dense(log_, step);
     std::unique_ptr<Executor> executor;
+    if (step.sums_bias) executor = make_counted_relu_bias(log_, step);
     if (type == "lstm" || type == "simple_rnn") executor = make_counted_recurrent(log_, step);
     if (executor == nullptr) executor = make_counted_channels(log_, step);
     if (executor == nullptr) executor = make_counted_functor(log_, step);

@@ -5,6 +5,7 @@
 #include "counted/counted_executors.h"
 #include "counted/counting_launcher.h"
 #include "exec/functor/channel_rows.h"
+#include "exec/functor/relu_bias.h"
 #include "exec/packed_parameters.h"
 #include "ops/elementwise.h"
 
@@ -42,13 +43,9 @@ class Launches final : public Executor {
     });
   }
   void add_bias(const ChannelRows& rows) {
-    add("bias", [rows]<class T>(const CountingLauncher& launcher, std::type_identity<T>) {
-      if (rows.packs(kPack<T>)) {
-        launcher.each(rows.count * ((rows.channels + kPack<T> - 1) / kPack<T>),
-                      AddBiasRows<T, kPack<T>>{rows, nullptr, nullptr});
-      } else {
-        launcher.each(rows.count * rows.channels, AddBiasRows<T, 1>{rows, nullptr, nullptr});
-      }
+    add("bias", [rows, relu = step_.relu]<class T>(const CountingLauncher& launcher,
+                                                   std::type_identity<T>) {
+      add_bias_rows<T>(launcher, rows, nullptr, nullptr, relu);
     });
   }
   void add_bias_gradient(const ChannelRows& rows) {
@@ -87,25 +84,29 @@ std::unique_ptr<Executor> make_counted_conv(LaunchLog& log, const StepDescriptio
   launches->add_call("convolution", packed_bytes(weight_shape(conv), step.storage));
   const ChannelRows rows(step.outputs[0]);
   if (conv.adds_bias()) launches->add_bias(rows);
-  if (step.pass == Pass::backward_parameters && conv.attributes.bias) {
-    launches->add_bias_gradient(rows);
-  }
+  if (conv.sums_bias()) launches->add_bias_gradient(rows);
   if (groups && conv.forward()) launches->add_padding(step.outputs[0]);
   if (groups && step.pass == Pass::backward_data) launches->add_padding(step.inputs[0]);
   return launches;
 }
 
+std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log, const StepDescription& step) {
+  return make_relu_bias_on(CountingLauncher(log), step);
+}
+
 std::unique_ptr<Executor> make_counted_dense(LaunchLog& log, const StepDescription& step) {
   const DenseAttributes& dense = static_cast<const DenseOp&>(*step.op).values();
   const Shape& weight = step.signature.parameters[0].shape;
-  const bool direct = step.storage == DType::f32;  // then the product begins with the bias, too
+  // Then the product begins with the bias, too.
+  const bool direct = step.storage == DType::f32 && !step.relu;
   const std::int64_t samples = shape_of(step.outputs[0]).elements() / weight[0];
   const ChannelRows rows(plain_layout({samples, weight[0]}));
   auto launches = std::make_unique<Launches>(log, step);
   const bool forward = step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
   launches->add_call("product", packed_bytes(rounded_shape(weight), step.storage));
   if (dense.bias && forward && !direct) launches->add_bias(rows);
-  if (dense.bias && step.pass == Pass::backward_parameters) launches->add_bias_gradient(rows);
+  const bool sums = step.pass == Pass::backward_parameters && !step.bias_summed;
+  if (dense.bias && sums) launches->add_bias_gradient(rows);
   return launches;
 }
 

@@ -26,6 +26,8 @@ struct ConvStep {
   bool transposed = false;
   Pass pass = Pass::forward_train;
   ConvProduct computes = ConvProduct::output;
+  bool relu = false;         // StepDescription::relu
+  bool bias_summed = false;  // StepDescription::bias_summed
   Margins margins;
   ConvMaps<Layout> maps;
 
@@ -36,6 +38,9 @@ struct ConvStep {
     return pass == Pass::forward_train || pass == Pass::forward_eval;
   }
   [[nodiscard]] bool adds_bias() const { return attributes.bias && forward(); }
+  [[nodiscard]] bool sums_bias() const {
+    return attributes.bias && pass == Pass::backward_parameters && !bias_summed;
+  }
   /// Of what belongs to the op's input and to its output.
   template <class Map>
   [[nodiscard]] ConvMaps<Map> by_role(Map of_input, Map of_output) const {
@@ -54,6 +59,8 @@ struct ConvStep {
   ConvStep made{.attributes = op.values(),
                 .transposed = op.transposed(),
                 .pass = step.pass,
+                .relu = step.relu,
+                .bias_summed = step.bias_summed,
                 .margins = op.margins(shape_of(step.inputs[0])),
                 .maps = {}};
   made.maps = made.by_role(step.inputs[0], step.outputs[0]);

@@ -34,7 +34,12 @@ struct StepDescription {
   std::vector<Layout> outputs = {};
   std::vector<bool> needs_input_gradient = {};  // backward_data
   bool adds_gradient = false;  // backward_data: the one input gradient += the step's, rounded once
-  std::uint32_t node = 0;      // index of the node in its graph: keys random draws
+  bool relu = false;  // forward of a layer with a bias: y = max(y, 0) as Relu has it, rounded once
+  /// backward_data of a relu behind such a layer: the sums of its input's gradient over samples and
+  /// pixels, which are the gradient of the bias, are parameter_gradients[0].
+  bool sums_bias = false;
+  bool bias_summed = false;  // backward_parameters: that step writes the bias's gradient
+  std::uint32_t node = 0;    // index of the node in its graph: keys random draws
   int threads = 1;
   /// Bytes of workspace of step and library: the step takes what it needs, the library the rest.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();

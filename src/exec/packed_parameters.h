@@ -43,11 +43,15 @@ struct PackedParameter {
   return storage == DType::f32 && shape.same_order();
 }
 
+/// Whether an engine may add the bias of a convolution: not that of a transposed one, nor one
+/// before a ReLU, which a kernel of ours adds and cuts at 0 in one pass.
+[[nodiscard]] inline bool engine_may_add_bias(const ConvStep& conv) {
+  return conv.adds_bias() && !conv.transposed && !conv.relu;
+}
 /// An engine that adds the bias reads it in the storage type, but the choice of an engine is not
-/// known to a plan. None adds that of a transposed convolution.
+/// known to a plan.
 [[nodiscard]] inline bool rounds_bias(const StepDescription& step) {
-  const ConvStep conv = conv_step(step);
-  return conv.adds_bias() && !conv.transposed && step.storage != DType::f32;
+  return engine_may_add_bias(conv_step(step)) && step.storage != DType::f32;
 }
 
 /// The parameters that the executor of a step reads packed.

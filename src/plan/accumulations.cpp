@@ -7,18 +7,6 @@ namespace {
 
 using Steps = std::vector<PlanStep>;
 
-/// True if a step reads or writes bytes of the tensor that owns those of `id`.
-bool touches(const Plan& plan, const PlanStep& step, TensorId id) {
-  const TensorId root = plan.root(id);
-  for (const auto* list : {&step.inputs, &step.outputs, &step.output_gradients,
-                           &step.input_gradients, &step.parameter_gradients}) {
-    for (const TensorId other : *list) {
-      if (other != kNoTensor && plan.root(other) == root) return true;
-    }
-  }
-  return false;
-}
-
 /// True for a step that writes `gradient` alone and can add to it.
 bool can_add(const Plan& plan, const PlanStep& step, TensorId gradient) {
   if (step.kind != PlanStep::Kind::op || step.pass != Pass::backward_data) return false;
@@ -44,14 +32,14 @@ bool replaces(const Plan& plan, TensorId one, TensorId other) {
 Steps::iterator adding_step(Plan& plan, Steps::iterator accumulation) {
   const TensorId earlier = accumulation->inputs[0], later = accumulation->outputs[0];
   const auto after = std::find_if(accumulation + 1, plan.steps.end(), [&](const PlanStep& step) {
-    return touches(plan, step, earlier);
+    return plan.touches(step, earlier);
   });
   if (after != plan.steps.end() || !replaces(plan, earlier, later)) return plan.steps.end();
   auto step = accumulation;
   while (step != plan.steps.begin()) {
     --step;
-    if (touches(plan, *step, earlier)) return plan.steps.end();
-    if (!touches(plan, *step, later)) continue;
+    if (plan.touches(*step, earlier)) return plan.steps.end();
+    if (!plan.touches(*step, later)) continue;
     return can_add(plan, *step, later) ? step : plan.steps.end();
   }
   return plan.steps.end();

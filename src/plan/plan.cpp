@@ -311,6 +311,17 @@ TensorId Plan::root(TensorId id) const {
   return id;
 }
 
+bool Plan::touches(const PlanStep& step, TensorId id) const {
+  const TensorId owner = root(id);
+  for (const auto* list : {&step.inputs, &step.outputs, &step.output_gradients,
+                           &step.input_gradients, &step.parameter_gradients}) {
+    for (const TensorId other : *list) {
+      if (other != kNoTensor && root(other) == owner) return true;
+    }
+  }
+  return false;
+}
+
 PlanTensor gradient_tensor(const Plan& plan, const ParameterSpec& parameter,
                            const std::string& path) {
   const Layout layout = plain_layout(parameter.shape);
@@ -337,6 +348,9 @@ StepDescription description_of(const Plan& plan, const PlanStep& step) {
                               .inputs = layouts_of(node.inputs),
                               .outputs = layouts_of(node.outputs),
                               .adds_gradient = step.adds_gradient,
+                              .relu = step.relu,
+                              .sums_bias = step.sums_bias,
+                              .bias_summed = step.bias_summed,
                               .node = key_of(node.path),
                               .workspace_cap = plan.target.workspace_cap};
   for (const TensorId gradient : step.input_gradients) {
@@ -358,6 +372,7 @@ Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& requ
   for (const ValueId value : kept) plan.tensors[plan.root(plan.values[value])].kept = true;
   if (request.train) differentiator.backward(laid_out_value(request.loss));
   turn_backward_reorders(plan);
+  absorb_relus(plan);
   fold_accumulations(plan);
   return plan;
 }

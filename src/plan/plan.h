@@ -64,6 +64,9 @@ struct PlanStep {
   // Gradients that are written packed, by parameter (kNoTensor: plain), or empty: all plain.
   std::vector<TensorId> packed_gradients;
   bool adds_gradient = false;  // adds to its one input gradient, which an earlier step wrote
+  bool relu = false;           // forward: takes the step of the ReLU behind its layer along
+  bool sums_bias = false;    // backward of that ReLU: writes the gradient of the layer's bias too,
+  bool bias_summed = false;  // and the layer's own step does not
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
 };
@@ -80,6 +83,8 @@ struct Plan {
 
   /// The tensor that owns the bytes of `id`.
   [[nodiscard]] TensorId root(TensorId id) const;
+  /// True if a step reads or writes bytes of the tensor that owns those of `id`.
+  [[nodiscard]] bool touches(const PlanStep& step, TensorId id) const;
 };
 
 /// What a plan must compute.
@@ -119,6 +124,12 @@ void complete(Plan& plan, std::span<const StepNeeds> needs);
 /// Removes accumulations: where the later of two gradients is of a step that can add, and nothing
 /// else reads the earlier one any more, the step adds to that. Part of make_plan().
 void fold_accumulations(Plan& plan);
+
+/// Removes forward steps of ReLUs: where a convolution or dense layer with a bias writes what a
+/// ReLU alone reads, in the layout that this writes, the layer's step does both
+/// (Target::absorbs_relu). The gradient of the bias moves to the ReLU's backward step
+/// (Target::relu_sums_bias), which reads and writes all that is summed anyway. Part of make_plan().
+void absorb_relus(Plan& plan);
 
 /// Lets outputs reuse the memory of inputs that are not read afterwards, where op traits allow it.
 void merge_in_place(Plan& plan);

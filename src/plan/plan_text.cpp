@@ -54,7 +54,8 @@ std::string name_of(const Plan& plan, const PlanStep& step) {
   if (step.kind == PlanStep::Kind::unpack) return "unpack gradients";
   const std::string path = step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
   if (step.kind == PlanStep::Kind::accumulate) return path + " accumulate";
-  return path + " " + std::string(name_of(step.pass));
+  const std::string_view besides = step.relu ? " and relu" : step.sums_bias ? " and bias" : "";
+  return fmt::format("{}{} {}", path, besides, name_of(step.pass));
 }
 
 std::string text_of(const Plan& plan) {

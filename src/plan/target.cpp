@@ -56,7 +56,10 @@ Layout Target::map_layout(const Shape& shape) const {
 }
 
 Target cpu_target(bool avx512) {
-  return {.name = "cpu", .maps = Target::Maps::blocked, .channel_multiple = avx512 ? 16 : 8};
+  return {.name = "cpu",
+          .maps = Target::Maps::blocked,
+          .channel_multiple = avx512 ? 16 : 8,
+          .absorbs_relu = true};
 }
 
 Target reference_target(Precision precision) {
@@ -75,6 +78,8 @@ Target cuda_target(Precision precision) {
           .maps_input = true,
           .packs_weights = true,
           .adds_gradients = true,
+          .absorbs_relu = true,
+          .relu_sums_bias = true,
           .workspace_cap = kCudaWorkspaceCap};
 }
 

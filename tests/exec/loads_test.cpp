@@ -11,6 +11,7 @@
 #include "exec/functor/bias.h"
 #include "exec/functor/channels.h"
 #include "exec/functor/copy_executors.h"
+#include "exec/functor/relu_bias.h"
 #include "ops/activation.h"
 
 namespace trainyard {
@@ -65,7 +66,11 @@ std::int64_t requested(const AveragePoolGradient<T, P>&, std::int64_t) {
   return P * sizeof(T);
 }
 template <int P>
-std::int64_t requested(const AddBiasRows<T, P>&, std::int64_t) {
+std::int64_t requested(const ReluBiasRows<T, P>& f, std::int64_t strip) {
+  return std::min<std::int64_t>(f.kLoads, strip) * 2 * P * sizeof(T);
+}
+template <int P, bool kRelu>
+std::int64_t requested(const AddBiasRows<T, P, kRelu>&, std::int64_t) {
   return P * sizeof(T);
 }
 template <class Body>
@@ -200,6 +205,22 @@ TEST_CASE("batch norm keeps 2 MiB of loads in flight, in two launches a pass") {
   }
 }
 
+void run_relu_bias(const LoadsLauncher& launcher, const Layout& map) {
+  const ActivationOp<Relu> op({});
+  const auto executor = make_relu_bias_on(launcher, {.op = &op,
+                                                     .pass = Pass::backward_data,
+                                                     .storage = DType::bf16,
+                                                     .inputs = {map},
+                                                     .outputs = {map}});
+  const TensorView view = view_of(map);
+  const TensorView bias{nullptr, DType::f32, plain_layout({map.extent[1]})};
+  executor->bind({.outputs = {view},
+                  .output_gradients = {view},
+                  .input_gradients = {view},
+                  .parameter_gradients = {bias}});
+  executor->run();
+}
+
 TEST_CASE("biases, their gradients, sums and activations keep 2 MiB of loads in flight") {
   for (const auto& [channels, size] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {16, 32}, {32, 16}, {64, 8}, {96, 32}, {176, 7}}) {
@@ -208,12 +229,12 @@ TEST_CASE("biases, their gradients, sums and activations keep 2 MiB of loads in 
     std::vector<std::int64_t> loads;
     const LoadsLauncher launcher(loads);
     sum_bias_gradient<T>(launcher, rows, nullptr, nullptr, nullptr, nullptr);
-    launcher.each(rows.count * (rows.padded / kPack<T>),
-                  AddBiasRows<T, kPack<T>>{rows, nullptr, nullptr});
+    add_bias_rows<T>(launcher, rows, nullptr, nullptr, true);
+    run_relu_bias(launcher, map);
     make_accumulate_on(launcher, map, map, DType::bf16)->run();
     const Layout layouts[] = {map, map};
     trainyard::map<T, T>(launcher, plan_walk(layouts), Copy{}, view_of(map), view_of(map));
-    CHECK(loads.size() == 4);
+    CHECK(loads.size() == 5);
     check_loads("elementwise", map, loads);
   }
 }

@@ -36,6 +36,7 @@ struct NodeCase {
   bool slice_output_only = false;
   int threads = 2;
   bool needs_input_gradient = true;
+  bool relu = false;               // behind the node, as part of its forward passes
   bool in_place_backward = false;  // the input gradient overwrites the output gradient
 };
 
@@ -57,6 +58,10 @@ struct NodeResults {
 template <class T>
 [[nodiscard]] NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node,
                                    double poison = 0);
+
+/// True if the forward passes with a ReLU as part of them are those without one, bit for bit, cut
+/// at 0, where a NaN remains one.
+[[nodiscard]] bool relu_cuts_alone(const ExecutorFactory& factory, const NodeCase& node);
 
 /// Allowed for a sum of `terms` products. Values and factors are in [-1, 1), so it has a rounding
 /// error of about n * 2^-24 / 3 whatever its order (n roundings of partial sums of size sqrt(n) /

@@ -6,6 +6,7 @@
 #include "node_run.h"
 #include "ops/bn.h"
 #include "ops/conv.h"
+#include "ops/conv_transpose.h"
 #include "ops/dense.h"
 #include "ops/pool.h"
 
@@ -140,6 +141,21 @@ TEST_CASE("dense layers read features and images in any layout") {
   node.op = std::make_shared<DenseOp>(dense);
   node.input = {1, 1};
   check_node(node, 1);
+}
+
+TEST_CASE("a ReLU that is part of a layer cuts its outputs at 0, and leaves NaN") {
+  const auto executors = make_cpu_executors();
+  ConvAttributes conv = conv3x3(16, Padding::Kind::same_upper);
+  NodeCase node = conv_case(conv, {2, 16, 5, 5});
+  node.output_block = 8;
+  CHECK(relu_cuts_alone(*executors, node));
+  conv.pad = {.kind = Padding::Kind::pixels, .amount = {1, 1}};
+  node.op =
+      std::make_shared<ConvTransposeOp>(ConvTransposeAttributes{.conv = conv, .output_pad = {}});
+  CHECK(relu_cuts_alone(*executors, node));
+  node.op = std::make_shared<DenseOp>(DenseAttributes{.units = 10});
+  node.output_block = 1;
+  CHECK(relu_cuts_alone(*executors, node));
 }
 
 TEST_CASE("max pooling agrees with plain loops in any layout") {

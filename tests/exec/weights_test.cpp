@@ -4,11 +4,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "exec/functor/bias.h"
+#include "exec/functor/relu_bias.h"
 #include "exec/functor/weight_copies.h"
 #include "kernels/launch.h"
 
@@ -193,24 +196,30 @@ TEST_CASE("the two orders are the same only for unpadded 1x1 windows and for sin
   }
 }
 
-TEST_CASE("a bias is added to every pixel and leaves padding unchanged, in packs and one by one") {
+TEST_CASE("a bias is added to every pixel, cut at 0 for a ReLU, and leaves padding unchanged") {
   const Layout layout = channels_last_layout({2, 6, 2, 2}, 8);
-  const std::vector<float> bias = counted(6);
+  const std::vector<float> bias{1, -2, 3, -4, 5, -6};
   const ChannelRows rows(layout);
   REQUIRE(rows.packs(8));
-  const auto run = [&]<int P>(std::integral_constant<int, P>) {
+  const auto run = [&]<int P, bool kRelu>() {
     alignas(16) BFloat16 y[64];
     REQUIRE(span_elements(layout) == 64);
-    for (std::size_t i = 0; i < 64; ++i) y[i] = BFloat16(i % 8 < 6 ? 0.5f : 0.0f);
+    for (std::size_t i = 0; i < 64; ++i) y[i] = BFloat16(i % 8 < 6 ? 0.5f : -1.0f);
+    y[8] = BFloat16(std::numeric_limits<float>::quiet_NaN());
     kLauncher.each(rows.count * ((rows.channels + P - 1) / P),
-                   AddBiasRows<BFloat16, P>{rows, y, bias.data()});
+                   AddBiasRows<BFloat16, P, kRelu>{rows, y, bias.data()});
+    CHECK(std::isnan(static_cast<float>(y[8])));
     for (std::size_t i = 0; i < 64; ++i) {
-      const float expected = i % 8 < 6 ? bias[i % 8] + 0.5f : 0.0f;
-      CHECK(static_cast<float>(y[i]) == expected);
+      if (i == 8) continue;
+      const float sum = i % 8 < 6 ? bias[i % 8] + 0.5f : -1.0f;
+      const bool cut = kRelu && i % 8 < 6 && sum < 0;
+      CHECK(static_cast<float>(y[i]) == (cut ? 0 : sum));
     }
   };
-  run(std::integral_constant<int, 8>{});
-  run(std::integral_constant<int, 1>{});
+  run.operator()<8, false>();
+  run.operator()<8, true>();
+  run.operator()<1, false>();
+  run.operator()<1, true>();
 }
 
 TEST_CASE("a bias's gradient is the sum over all pixels of its channel, in any layout") {
@@ -234,5 +243,40 @@ TEST_CASE("a bias's gradient is the sum over all pixels of its channel, in any l
     kLauncher.columns(rows.count, 5, BiasGradientRows<float, 1>{rows, dy.data(), gradient.data()},
                       partials.data(), nullptr);
     for (std::size_t c = 0; c < 5; ++c) CHECK(gradient[c] == static_cast<float>(expected[c]));
+  }
+}
+
+TEST_CASE("a ReLU's backward step sums what it writes for the bias before it") {
+  const Shape shape{3, 6, 4, 7};
+  for (const Layout& layout : {plain_layout(shape), channels_last_layout(shape, 8)}) {
+    const auto count = static_cast<std::size_t>(span_elements(layout));
+    std::vector<float> y(count, 0.0f), dy(count, 0.0f), dx(count, -1.0f), expected(count, 0.0f);
+    std::vector<float> sums(6, 0.0f), gradient(6);
+    for (std::size_t i = 0; i < 3 * 6 * 28; ++i) {
+      const std::size_t c = i / 28 % 6;
+      const auto at = static_cast<std::size_t>(
+          layout.offset(static_cast<std::int64_t>(i / 168), static_cast<std::int64_t>(c),
+                        static_cast<std::int64_t>(i % 28 / 7), static_cast<std::int64_t>(i % 7)));
+      y[at] = i % 3 == 0 ? 0.0f : 1.0f;
+      dy[at] = static_cast<float>(i % 16) - 7.0f;
+      expected[at] = i % 3 == 0 ? 0.0f : dy[at];
+      sums[c] += expected[at];  // of integers: exact in any order
+    }
+    const ActivationOp<Relu> op({});
+    const auto executor = make_relu_bias_on(
+        kLauncher,
+        {.op = &op, .pass = Pass::backward_data, .inputs = {layout}, .outputs = {layout}});
+    std::vector<double> workspace(executor->workspace_bytes() / sizeof(double));
+    const auto view = [](std::vector<float>& values, const Layout& of) {
+      return TensorView{values.data(), DType::f32, of};
+    };
+    executor->bind({.outputs = {view(y, layout)},
+                    .output_gradients = {view(dy, layout)},
+                    .input_gradients = {view(dx, layout)},
+                    .parameter_gradients = {view(gradient, plain_layout({6}))},
+                    .workspace = workspace.data()});
+    executor->run();
+    CHECK(dx == expected);
+    CHECK(gradient == sums);
   }
 }

@@ -192,6 +192,15 @@ TEST_CASE("Winograd convolutions read and write channel slices of wider tensors"
   check_winograd(node);
 }
 
+TEST_CASE("a ReLU that is part of a Winograd convolution cuts its outputs at 0, and leaves NaN") {
+  for (const std::int64_t block : blocks_here()) {
+    for (const Winograd size : kSizes) {
+      CHECK(relu_cuts_alone(*make_cpu_executors({.winograd = size}),
+                            conv_node(17, {2, 24, 11, 10}, pixels(1, 1), block)));
+    }
+  }
+}
+
 TEST_CASE("Winograd convolutions have the same bits on any number of threads and for any vectors") {
   NodeCase node = conv_node(40, {5, 24, 11, 10}, pixels(1, 1), 8);
   for (const Form& form : kForms) {

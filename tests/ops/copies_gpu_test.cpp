@@ -6,6 +6,7 @@
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/bias.h"
 #include "exec/functor/cuda/functors.h"
+#include "exec/functor/relu_bias.h"
 #include "exec/functor/weight_copies.h"
 #include "functor_harness.h"
 #include "gpu.h"
@@ -164,8 +165,9 @@ TEST_CASE("packing and unpacking weights on a GPU is bit-identical to the CPU" *
 }
 
 template <class T>
-void check_bias(Gpu& gpu, const StoredLayout& stored) {
+void check_bias(Gpu& gpu, const StoredLayout& stored, bool relu) {
   CAPTURE(stored.name);
+  CAPTURE(relu);
   const DType type = DTypeOf<T>::value;
   const ChannelRows rows(stored.layout);
   std::vector<T> y = drawn<T>(span_of(stored));
@@ -179,11 +181,10 @@ void check_bias(Gpu& gpu, const StoredLayout& stored) {
 
   sum_bias_gradient<T>(CpuLauncher(1), rows, y.data() + stored.first, gradient.data(),
                        partials.data(), nullptr);
-  CpuLauncher(1).each(rows.count * rows.channels,
-                      AddBiasRows<T, 1>{rows, y.data() + stored.first, bias.data()});
+  add_bias_rows(CpuLauncher(1), rows, y.data() + stored.first, bias.data(), relu);
   cudnn::bias_gradient(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_gradient.data(),
                        gpu_partials.data(), finished.data());
-  cudnn::add_bias(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_bias.data());
+  cudnn::add_bias(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_bias.data(), relu);
   CHECK(gpu_gradient.read() == gradient);
   CHECK(gpu_y.read() == y);
 }
@@ -193,9 +194,60 @@ TEST_CASE("biases and their gradients on a GPU are bit-identical to the CPU's" *
   Gpu gpu;
   for (const StoredLayout& stored : stored_layouts(kShape)) {
     if (stored.layout.block > 1) continue;  // no GPU plan holds them
-    check_bias<float>(gpu, stored);
-    check_bias<BFloat16>(gpu, stored);
-    check_bias<Float16>(gpu, stored);
+    for (const bool relu : {false, true}) {
+      check_bias<float>(gpu, stored, relu);
+      check_bias<BFloat16>(gpu, stored, relu);
+      check_bias<Float16>(gpu, stored, relu);
+    }
+  }
+}
+
+template <class T>
+void check_relu_bias(Gpu& gpu, const StoredLayout& stored) {
+  CAPTURE(stored.name);
+  const std::vector<T> y = drawn<T>(span_of(stored));
+  std::vector<T> dy = drawn<T>(span_of(stored));
+  std::ranges::rotate(dy, dy.begin() + 5);
+  const std::int64_t channels = ChannelRows(stored.layout).channels;
+  const GpuArray<T> gpu_y(gpu, y), gpu_dy(gpu, dy);
+  std::vector<float> gradient(static_cast<std::size_t>(channels));
+  const GpuArray<float> gpu_gradient(gpu, gradient);
+  const GpuArray<std::uint32_t> finished(gpu, std::vector<std::uint32_t>(kColumnGroups));
+  const ActivationOp<Relu> op({});
+  const StepDescription step{.op = &op,
+                             .pass = Pass::backward_data,
+                             .storage = DTypeOf<T>::value,
+                             .inputs = {stored.layout},
+                             .outputs = {stored.layout}};
+  const auto run = [&](Executor& executor, const T* outputs, T* gradients, float* sums,
+                       void* workspace) {
+    const auto view = view_of(gradients, stored);
+    executor.bind({.outputs = {view_of(const_cast<T*>(outputs), stored)},
+                   .output_gradients = {view},
+                   .input_gradients = {view},
+                   .parameter_gradients = {{sums, DType::f32, plain_layout({channels})}},
+                   .workspace = workspace,
+                   .batch = {.finished = finished.data()}});
+    executor.run();
+  };
+  const auto on_cpu = make_relu_bias_on(CpuLauncher(1), step);
+  std::vector<double> workspace(on_cpu->workspace_bytes() / sizeof(double));
+  const GpuArray<double> gpu_workspace(gpu, workspace);
+  run(*cudnn::make_relu_bias(gpu.stream(), step), gpu_y.data(), gpu_dy.data(), gpu_gradient.data(),
+      gpu_workspace.data());
+  run(*on_cpu, y.data(), dy.data(), gradient.data(), workspace.data());
+  CHECK(gpu_gradient.read() == gradient);
+  CHECK(gpu_dy.read() == dy);
+}
+
+TEST_CASE("a ReLU's backward step with the sums of a bias on a GPU is bit-identical to the CPU's" *
+          doctest::skip(no_gpu())) {
+  Gpu gpu;
+  for (const StoredLayout& stored : stored_layouts(kShape)) {
+    if (stored.layout.block > 1) continue;  // no GPU plan holds them
+    check_relu_bias<float>(gpu, stored);
+    check_relu_bias<BFloat16>(gpu, stored);
+    check_relu_bias<Float16>(gpu, stored);
   }
 }
 

@@ -2,11 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fake_network.h"
-#include "ops/bn.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
-#include "ops/dense.h"
+#include "layer_network.h"
 #include "plan/collectives.h"
 
 using namespace trainyard;
@@ -14,53 +10,9 @@ using namespace trainyard::testing;
 
 namespace {
 
-/// Networks of real layers between ops that have no arithmetic.
-class BiasNetwork : public FakeNetwork {
- public:
-  using FakeNetwork::FakeNetwork;
-  ValueId conv(ValueId input, bool bias = true) {
-    return put(std::make_shared<ConvOp>(filters(bias)), {input});
-  }
-  ValueId conv_transpose(ValueId input) {
-    return put(std::make_shared<ConvTransposeOp>(ConvTransposeAttributes{.conv = filters(true)}),
-               {input});
-  }
-  ValueId dense(ValueId input) {
-    return put(std::make_shared<DenseOp>(DenseAttributes{.units = 6}), {input});
-  }
-  ValueId bn(ValueId input) { return put(std::make_shared<BnOp>(BnAttributes{}), {input}); }
-  /// A bn that ends a residual block.
-  ValueId bn(ValueId input, ValueId residual) {
-    return put(std::make_shared<BnOp>(BnAttributes{.relu = true, .residual = true}),
-               {input, residual});
-  }
-  void share(NodeId user, NodeId owner) {
-    graph.nodes[user].parameters_of = graph.nodes[owner].path;
-  }
-  Plan plan(const std::vector<ValueId>& kept = {},
-            const Target& target = reference_target(Precision::fp32)) {
-    const ValueId loss = (*this)(loss_like(2), {graph.output});
-    PlanRequest request{.loss = loss, .kept = kept};
-    request.kept.push_back(loss);
-    return make_plan(graph, target, request);
-  }
-
- private:
-  static ConvAttributes filters(bool bias) {
-    return {.filters = 4, .kernel = {1, 1}, .bias = bias};
-  }
-  ValueId put(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
-    Node node;
-    node.path = std::string(op->type()) + std::to_string(graph.nodes.size() + 1);
-    node.op = std::move(op);
-    node.inputs = std::move(inputs);
-    return graph.output = graph.nodes[append_node(graph, std::move(node))].outputs[0];
-  }
-};
-
 using Cancelled = std::vector<CancelledBias>;
 
-Cancelled cancelled(BiasNetwork network) { return network.plan().cancelled_biases; }
+Cancelled cancelled(LayerNetwork network) { return network.plan().cancelled_biases; }
 
 std::size_t parameters_of(const Plan& plan, NodeId node) {
   return plan.laid_out.graph.nodes[node].signature.parameters.size();
@@ -96,7 +48,7 @@ std::vector<std::size_t> sums_of(const Plan& plan) {
 using Names = std::vector<std::string>;
 
 /// Parameters whose gradients no step writes.
-Names unwritten(BiasNetwork network) {
+Names unwritten(LayerNetwork network) {
   const BlockLayout blocks = lay_out_blocks(network.graph);
   const std::vector<bool> written = written_entries(network.plan(), blocks);
   Names names;
@@ -109,7 +61,7 @@ Names unwritten(BiasNetwork network) {
 }  // namespace
 
 TEST_CASE("in training, a bias before a batch norm is taken away") {
-  BiasNetwork network({2, 3, 4, 4});
+  LayerNetwork network({2, 3, 4, 4});
   network.bn(network.dense(network.bn(network.conv_transpose(network.bn(network.conv(0))))));
   const Plan plan = network.plan();
   CHECK(plan.cancelled_biases == Cancelled{{0, 1}, {2, 3}, {4, 5}});
@@ -123,7 +75,7 @@ TEST_CASE("in training, a bias before a batch norm is taken away") {
 }
 
 TEST_CASE("evaluation adds it, and so does a plan that is to cancel nothing") {
-  BiasNetwork network({2, 3, 4, 4});
+  LayerNetwork network({2, 3, 4, 4});
   const ValueId output = network.bn(network.conv(0));
   const Plan evaluation = make_plan(network.graph, reference_target(Precision::fp32),
                                     {.train = false, .kept = {output}});
@@ -138,7 +90,7 @@ TEST_CASE("evaluation adds it, and so does a plan that is to cancel nothing") {
 }
 
 TEST_CASE("two batch norms of one output both cancel its bias") {
-  BiasNetwork network({2, 3, 4, 4});
+  LayerNetwork network({2, 3, 4, 4});
   const ValueId conv = network.conv(0);
   const ValueId one = network.bn(conv), other = network.bn(conv);
   network(add_like(), {one, other});
@@ -146,37 +98,37 @@ TEST_CASE("two batch norms of one output both cancel its bias") {
 }
 
 TEST_CASE("a bias stays if something else sees it") {
-  BiasNetwork behind_relu({2, 3, 4, 4});
+  LayerNetwork behind_relu({2, 3, 4, 4});
   behind_relu.bn(behind_relu(relu_like(), {behind_relu.conv(0)}));
   CHECK(cancelled(behind_relu).empty());
 
-  BiasNetwork beside({2, 3, 4, 4});
+  LayerNetwork beside({2, 3, 4, 4});
   const ValueId seen = beside.conv(0);
   beside(add_like(), {beside.bn(seen), seen});
   CHECK(cancelled(beside).empty());
 
-  BiasNetwork residual({2, 3, 4, 4});
+  LayerNetwork residual({2, 3, 4, 4});
   const ValueId first = residual.conv(0), second = residual.conv(0);
   residual.bn(first, second);
   CHECK(cancelled(residual) == Cancelled{{0, 2}});
-  BiasNetwork own({2, 3, 4, 4});
+  LayerNetwork own({2, 3, 4, 4});
   const ValueId both = own.conv(0);
   own.bn(both, both);
   CHECK(cancelled(own).empty());
 
-  BiasNetwork kept({2, 3, 4, 4});
+  LayerNetwork kept({2, 3, 4, 4});
   const ValueId read = kept.conv(0);
   kept.bn(read);
   CHECK(kept.plan({read}).cancelled_biases.empty());
 
-  BiasNetwork without({2, 3, 4, 4});
+  LayerNetwork without({2, 3, 4, 4});
   without.bn(without.conv(0, false));
   CHECK(cancelled(without).empty());
 }
 
 TEST_CASE("a use of shared parameters without the bias leaves the gradients of the others") {
   // Backward goes from the last use to the first, each of which writes what none has written.
-  BiasNetwork last({2, 4, 4, 4});
+  LayerNetwork last({2, 4, 4, 4});
   last.bn(last.conv(last(relu_like(), {last.conv(last(relu_like(), {last.conv(0)}))})));
   last.share(2, 0);
   last.share(4, 0);
@@ -185,7 +137,7 @@ TEST_CASE("a use of shared parameters without the bias leaves the gradients of t
   CHECK(gradients_of(with_first) == Gradients{{4, ""}, {2, "tb"}, {0, "tt"}});
   CHECK(sums_of(with_first) == std::vector<std::size_t>{0, 0, 1});
 
-  BiasNetwork first({2, 4, 4, 4});
+  LayerNetwork first({2, 4, 4, 4});
   first.conv(first.bn(first.conv(0)));
   first.share(2, 0);
   const Plan with_last = first.plan();
@@ -195,14 +147,14 @@ TEST_CASE("a use of shared parameters without the bias leaves the gradients of t
 }
 
 TEST_CASE("no step writes the gradient of a bias that all uses cancel") {
-  BiasNetwork network({2, 4, 4, 4});
+  LayerNetwork network({2, 4, 4, 4});
   network.conv(network.bn(network.conv(network.bn(network.conv(0)))));
   network.share(2, 0);
   CHECK(unwritten(network) == Names{"conv1.bias"});
   network.graph.nodes[4].frozen = true;
   CHECK(unwritten(network) == Names{"conv5.weight", "conv5.bias", "conv1.bias"});
 
-  BiasNetwork seen({2, 4, 4, 4});
+  LayerNetwork seen({2, 4, 4, 4});
   seen.bn(seen.conv(seen(relu_like(), {seen.conv(0)})));
   seen.share(2, 0);
   CHECK(unwritten(seen).empty());

@@ -37,7 +37,7 @@ class ConvExecutor : public Executor {
  private:
   /// Chooses the engine, within the workspace that the step's own offsets leave.
   void choose() {
-    const bool adds_bias = step_.adds_bias() && !step_.transposed;
+    const bool adds_bias = engine_may_add_bias(step_);
     engine_ = choose_engine(context_->search(), graph_, adds_bias ? step_.filters() : 0,
                             context_->rules(storage_, tf32_, offsets_.workspace.left()));
     if (adds_apart()) {
@@ -115,7 +115,7 @@ class ConvForward final : public ConvExecutor {
   void run() override {
     run_graph();
     if (bias_ != nullptr && !engine_.choice.adds_bias) {
-      add_bias(context_->stream(), storage_, rows_, output_.data, bias_);
+      add_bias(context_->stream(), storage_, rows_, output_.data, bias_, step_.relu);
     }
     clear_padding(output_);
   }
@@ -150,7 +150,7 @@ class ConvBackwardParameters final : public ConvExecutor {
       : ConvExecutor(std::move(context), step), rows_(step.outputs[0]) {}
   void bind(const StepTensors& tensors) override {
     output_gradient_ = tensors.output_gradients[0].data;
-    bias_gradient_ = step_.attributes.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
+    bias_gradient_ = step_.sums_bias() ? tensors.parameter_gradients[1].as<float>() : nullptr;
     partials_ = address_at(tensors.workspace, offsets_.partials);
     finished_ = tensors.batch.finished;
     bind_graph(tensors, tensors.parameter_gradients[0].data);

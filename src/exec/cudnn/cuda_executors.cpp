@@ -26,6 +26,7 @@ class Executors final : public ExecutorFactory, public WeightPacking {
     if (type == "conv" || type == "conv_transpose") return cudnn::make_conv(context_, step);
     if (type == "dense") return cudnn::make_dense(context_, step);
     if (type == "lstm" || type == "simple_rnn") return cudnn::make_recurrent(context_, step);
+    if (step.sums_bias) return cudnn::make_relu_bias(context_->stream(), step);
     std::unique_ptr<Executor> executor = cudnn::make_channels(context_->stream(), step);
     if (executor == nullptr) executor = functors_->make(step);
     TY_CHECK(executor != nullptr, step.op->type());

@@ -58,17 +58,19 @@ class DenseStep : public Executor {
   std::size_t product_offset_ = 0;
 };
 
-/// y = x * w^T + bias.
+/// y = x * w^T + bias, with a ReLU behind it where it is part of the step. The product adds the
+/// bias where it can, unless a ReLU follows.
 class DenseForward final : public DenseStep {
  public:
   DenseForward(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
+        relu_(step.relu),
         product_(make_product({.rows = samples_,
                                .columns = units_,
                                .depth = features_,
                                .b_transposed = true,
                                .result = storage_,
-                               .bias = has_bias_})) {}
+                               .bias = has_bias_ && !relu_})) {}
   void bind(const StepTensors& tensors) override {
     input_ = tensors.inputs[0].data;
     output_ = tensors.outputs[0].data;
@@ -81,11 +83,12 @@ class DenseForward final : public DenseStep {
     const cudaStream_t stream = context_->stream();
     product_.run(stream, input_, weight_, output_, scratch_);
     if (bias_ != nullptr && !product_.adds_bias()) {
-      add_bias(stream, storage_, output_rows(), output_, bias_);
+      add_bias(stream, storage_, output_rows(), output_, bias_, relu_);
     }
   }
 
  private:
+  bool relu_;
   Matmul product_;
   const void* input_ = nullptr;
   void* output_ = nullptr;
@@ -122,12 +125,14 @@ class DenseBackwardData final : public DenseStep {
   void* scratch_ = nullptr;
 };
 
-/// dw = dy^T * x, in f32; the bias's gradient is the sum of dy over the samples.
+/// dw = dy^T * x, in f32; the bias's gradient is the sum of dy over the samples, unless the step of
+/// a ReLU writes it.
 class DenseBackwardParameters final : public DenseStep {
  public:
   DenseBackwardParameters(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        partials_offset_(has_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
+        sums_bias_(has_bias_ && !step.bias_summed),
+        partials_offset_(sums_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
         product_(make_product({.rows = units_,
                                .columns = features_,
                                .depth = samples_,
@@ -137,7 +142,7 @@ class DenseBackwardParameters final : public DenseStep {
     input_ = tensors.inputs[0].data;
     output_gradient_ = tensors.output_gradients[0].data;
     weight_gradient_ = tensors.parameter_gradients[0].data;
-    bias_gradient_ = has_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
+    bias_gradient_ = sums_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
     scratch_ = address_at(tensors.workspace, product_offset_);
     partials_ = address_at(tensors.workspace, partials_offset_);
     finished_ = tensors.batch.finished;
@@ -152,6 +157,7 @@ class DenseBackwardParameters final : public DenseStep {
   }
 
  private:
+  bool sums_bias_;
   std::size_t partials_offset_;
   Matmul product_;
   const void* input_ = nullptr;

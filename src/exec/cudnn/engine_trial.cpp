@@ -161,7 +161,7 @@ class CudaTrial final : public EngineTrial {
                   "running a convolution");
     if (bias_ > 0 && !plan.choice.adds_bias) {
       add_bias(context_.stream(), graph_.output.type, bias_rows(), memory_.addresses().output,
-               memory_.bias());
+               memory_.bias(), false);
     }
   }
   [[nodiscard]] ChannelRows bias_rows() const {

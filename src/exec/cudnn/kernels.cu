@@ -1,6 +1,7 @@
 #include "device/cuda/cuda_device.h"
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/bias.h"
+#include "exec/functor/relu_bias.h"
 #include "exec/functor/weight_copies.h"
 #include "kernels/cuda_launch.cuh"
 #include "ops/elementwise.h"
@@ -42,17 +43,10 @@ std::unique_ptr<WeightPacking> make_weight_packing(Device& device, Queue& queue)
   return std::make_unique<StreamPacking>(device, queue);
 }
 
-void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y,
-              const float* bias) {
+void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y, const float* bias,
+              bool relu) {
   GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
-    const CudaLauncher launcher(stream);
-    T* const values = static_cast<T*>(y);
-    if (rows.packs(kPack<T>)) {
-      launcher.each(rows.count * ((rows.channels + kPack<T> - 1) / kPack<T>),
-                    AddBiasRows<T, kPack<T>>{rows, values, bias});
-    } else {
-      launcher.each(rows.count * rows.channels, AddBiasRows<T, 1>{rows, values, bias});
-    }
+    add_bias_rows(CudaLauncher(stream), rows, static_cast<T*>(y), bias, relu);
   });
 }
 
@@ -66,6 +60,10 @@ void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, con
 
 std::size_t bias_partial_bytes(const ChannelRows& rows) {
   return static_cast<std::size_t>(bias_partials(rows)) * sizeof(double);
+}
+
+std::unique_ptr<Executor> make_relu_bias(cudaStream_t stream, const StepDescription& step) {
+  return make_relu_bias_on(CudaLauncher(stream), step);
 }
 
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor) {

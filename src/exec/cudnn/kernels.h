@@ -19,13 +19,17 @@ namespace trainyard::cudnn {
 
 /// Copies of packed weights on a queue of `device`, which outlive them.
 [[nodiscard]] std::unique_ptr<WeightPacking> make_weight_packing(Device& device, Queue& queue);
-/// y += bias, in place (AddBiasRows).
-void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y, const float* bias);
+/// y += bias, in place, and with `relu` cut at 0 (add_bias_rows).
+void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y, const float* bias,
+              bool relu);
 /// gradient = sums of dy over the rows (BiasGradientRows). `partials` holds
 /// bias_partial_bytes(rows); `finished`: BatchContext's.
 void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, const void* dy,
                    float* gradient, void* partials, std::uint32_t* finished);
 [[nodiscard]] std::size_t bias_partial_bytes(const ChannelRows& rows);
+/// The executor of StepDescription::sums_bias.
+[[nodiscard]] std::unique_ptr<Executor> make_relu_bias(cudaStream_t stream,
+                                                       const StepDescription& step);
 /// Writes zeros to the padding channels.
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.

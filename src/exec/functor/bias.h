@@ -7,11 +7,13 @@
 #include "base/half.h"
 #include "exec/functor/channel_rows.h"
 #include "kernels/columns.h"
+#include "ops/activation.h"
 
 namespace trainyard {
 
-/// y += bias, in place. One call does P channels of a row; padding is unchanged.
-template <class T, int P>
+/// y += bias, in place, and with kRelu y = max(y, 0). One call does P channels of a row; padding is
+/// unchanged.
+template <class T, int P, bool kRelu>
 struct AddBiasRows {
   using A = Arithmetic<T>;
   ChannelRows rows;
@@ -27,11 +29,28 @@ struct AddBiasRows {
     TY_UNROLL
     for (int k = 0; k < P; ++k) {
       if (P > 1 && c + k >= rows.channels) break;
-      value.value[k] = static_cast<T>(static_cast<A>(value.value[k]) + bias[c + k]);
+      const A sum = static_cast<A>(value.value[k]) + bias[c + k];
+      value.value[k] = static_cast<T>(kRelu ? Relu{}.value(sum) : sum);
     }
     store_pack<T, P>(at, value);
   }
 };
+
+/// Launches AddBiasRows, in packs if the layout has whole ones.
+template <class T, class Launcher>
+void add_bias_rows(const Launcher& launcher, const ChannelRows& rows, T* y,
+                   const Arithmetic<T>* bias, bool relu) {
+  const auto launch = [&]<int P, bool kRelu>() {
+    launcher.each(rows.count * ((rows.channels + P - 1) / P),
+                  AddBiasRows<T, P, kRelu>{rows, y, bias});
+  };
+  if (rows.packs(kPack<T>)) {
+    relu ? launch.template operator()<kPack<T>, true>()
+         : launch.template operator()<kPack<T>, false>();
+  } else {
+    relu ? launch.template operator()<1, true>() : launch.template operator()<1, false>();
+  }
+}
 
 /// bias_gradient[c] = sum of dy over the rows: in the arithmetic type within a strip of at most 32
 /// rows, then in double. A column is a channel.

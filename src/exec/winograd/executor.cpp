@@ -100,7 +100,8 @@ class WinogradConv final : public Executor {
     memory_ = {.input = (gradient ? maps.output : maps.input).as<float>(),
                .weights = at(transformed_),
                .bias = plain_bias_ == nullptr ? nullptr : at(bias_),
-               .output = (gradient ? maps.input : maps.output).as<float>()};
+               .output = (gradient ? maps.input : maps.output).as<float>(),
+               .relu = conv_.relu};
     workspace_at_ = tensors.workspace;
   }
 

@@ -41,6 +41,7 @@ struct Memory {
   const float* weights = nullptr;  // transformed
   const float* bias = nullptr;     // [output blocks, lanes]; null: none
   float* output = nullptr;
+  bool relu = false;  // outputs below 0 become 0
 };
 
 struct Kernels {

@@ -186,7 +186,7 @@ void transform_inputs(const Problem& problem, const float* input, std::int64_t f
 
 /// Transforms one vector for each point into a tile of outputs.
 template <class V, class F>
-void transform_sums(const float* sums, std::int64_t point, V bias,
+void transform_sums(const float* sums, std::int64_t point, V bias, bool cut,
                     V (&out)[F::kOutputRows][F::kOutputColumns]) {
   constexpr int kRows = F::kInputRows, kColumns = F::kInputColumns;
   V half[F::kOutputRows][kColumns];
@@ -202,7 +202,10 @@ void transform_sums(const float* sums, std::int64_t point, V bias,
 #pragma GCC unroll 6
   for (int y = 0; y < F::kOutputRows; ++y) {
     F::Columns::output(half[y], out[y]);
-    for (V& value : out[y]) value = value + bias;
+    for (V& value : out[y]) {
+      value = value + bias;
+      if (cut) value = relu(value);
+    }
   }
 }
 
@@ -223,7 +226,7 @@ void transform_outputs(const Problem& problem, const Memory& memory, std::int64_
       const V bias =
           memory.bias == nullptr ? V::all(0) : V::load(memory.bias + (block + n) * kLanes);
       V out[F::kOutputRows][F::kOutputColumns];
-      transform_sums<V, F>(sums + (n * count + tile) * kLanes, point, bias, out);
+      transform_sums<V, F>(sums + (n * count + tile) * kLanes, point, bias, memory.relu, out);
 #pragma GCC unroll 6
       for (int y = 0; y < F::kOutputRows; ++y) {
         if (y >= rows) break;

@@ -6,6 +6,7 @@
 #include "exec/functor/bias.h"
 #include "exec/functor/channels.h"
 #include "exec/functor/functor.h"
+#include "exec/functor/relu_bias.h"
 #include "ops/conv.h"
 #include "ops/conv_transpose.h"
 #include "ops/dense.h"
@@ -45,7 +46,7 @@ void with_storage(DType type, const F& f) {
 
 /// A convolution or a dense layer. The library's product comes first, rounded to the storage type;
 /// a convolution's weight gradient is rounded too, as cuDNN writes it. The bias is added to the
-/// stored product, except in f32 dense layers, whose product starts with it.
+/// stored product, except in f32 dense layers without a ReLU, whose product starts with it.
 class Layer final : public Executor {
  public:
   explicit Layer(const StepDescription& step)
@@ -72,7 +73,7 @@ class Layer final : public Executor {
     product_->run();
     const bool is_gradient = step_.pass == Pass::backward_parameters;
     if (is_gradient && rounds_) round(tensors_.parameter_gradients[0]);
-    if (!bias_apart_ || step_.pass == Pass::backward_data) return;
+    if (!bias_apart_ || step_.pass == Pass::backward_data || step_.bias_summed) return;
     with_storage(step_.storage, [&]<class T>(std::type_identity<T>) {
       is_gradient ? sum_bias_gradient<T>() : add_bias<T>();
     });
@@ -80,7 +81,7 @@ class Layer final : public Executor {
 
  private:
   static bool begins_with_bias(const StepDescription& step) {
-    return step.op->type() == "dense" && step.storage == DType::f32 &&
+    return step.op->type() == "dense" && step.storage == DType::f32 && !step.relu &&
            (step.pass == Pass::forward_train || step.pass == Pass::forward_eval);
   }
   void round(const TensorView& gradient) const {
@@ -93,9 +94,8 @@ class Layer final : public Executor {
   }
   template <class T>
   void add_bias() const {
-    launcher_.each(rows_.count * rows_.channels,
-                   AddBiasRows<T, 1>{rows_, tensors_.outputs[0].template as<T>(),
-                                     tensors_.parameters[1].template as<float>()});
+    add_bias_rows<T>(launcher_, rows_, tensors_.outputs[0].template as<T>(),
+                     tensors_.parameters[1].template as<float>(), step_.relu);
   }
   template <class T>
   void sum_bias_gradient() {
@@ -117,6 +117,7 @@ class Layer final : public Executor {
 class GpuArithmetic final : public ExecutorFactory {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    if (step.sums_bias) return make_relu_bias_on(CpuLauncher(1), step);
     std::unique_ptr<Executor> executor = make_channel_executor(step);
     if (executor == nullptr) executor = make_functor_executor(step);
     // Products of rounded factors in f32, in the reference device's order, and functors.

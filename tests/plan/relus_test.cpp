@@ -1,0 +1,129 @@
+// ReLUs that become part of the layer before them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "layer_network.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+const Target kGpu = cuda_target(Precision::fp32);
+
+/// Of the steps of layers and activations, in their order.
+std::vector<std::string> step_names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == PlanStep::Kind::op) names.push_back(name_of(plan, step));
+  }
+  return names;
+}
+
+bool has(const Plan& plan, const std::string& name) {
+  return std::ranges::count(step_names(plan), name) == 1;
+}
+
+const PlanStep& step_named(const Plan& plan, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      plan.steps, [&](const PlanStep& step) { return name_of(plan, step) == name; });
+  REQUIRE(found != plan.steps.end());
+  return *found;
+}
+
+/// One bias's gradient: the parameter whose entry of the gradient block it is.
+ParameterId entry_of(const Plan& plan, const PlanStep& relu) {
+  REQUIRE(relu.parameter_gradients.size() == 1);
+  REQUIRE(plan.tensors[relu.parameter_gradients[0]].gradient_of.has_value());
+  return *plan.tensors[relu.parameter_gradients[0]].gradient_of;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a ReLU behind a layer with a bias is part of its step, and its gradient sums the bias's") {
+  LayerNetwork network({2, 3, 4, 4});
+  network.relu(network.dense(network.relu(network.conv_transpose(network.relu(network.conv(0))))));
+  const Plan plan = network.plan({}, kGpu);
+  const auto names = step_names(plan);
+  const std::vector<std::string> forward(names.begin(), names.begin() + 4);
+  CHECK(forward == std::vector<std::string>{
+                       "conv1 and relu forward_train", "conv_transpose3 and relu forward_train",
+                       "dense5 and relu forward_train", "loss7 forward_train"});
+  for (const auto& [layer, relu] : std::vector<std::pair<std::string, std::string>>{
+           {"conv1", "relu2"}, {"conv_transpose3", "relu4"}, {"dense5", "relu6"}}) {
+    const PlanStep& cuts = step_named(plan, relu + " and bias backward_data");
+    const PlanStep& products = step_named(plan, layer + " backward_parameters");
+    CHECK(cuts.sums_bias);
+    CHECK(products.bias_summed);
+    CHECK(entry_of(plan, cuts).node == products.node);
+    CHECK(entry_of(plan, cuts).index == 1);
+    CHECK(description_of(plan, cuts).sums_bias);
+    CHECK(description_of(plan, products).bias_summed);
+    CHECK(description_of(plan, step_named(plan, layer + " and relu forward_train")).relu);
+  }
+}
+
+TEST_CASE("an evaluation's layers have their ReLUs too") {
+  LayerNetwork network({2, 3, 4, 4});
+  const ValueId end = network.relu(network.conv(0));
+  const Plan plan = make_plan(network.graph, kGpu, {.train = false, .kept = {end}});
+  CHECK(step_names(plan) == std::vector<std::string>{"conv1 and relu forward_eval"});
+}
+
+TEST_CASE("on the CPU the ReLU is part of the step, and the layer sums its bias's gradient") {
+  LayerNetwork network({2, 8, 4, 4});
+  network.relu(network.dense(network.relu(network.conv(0))));
+  const Plan plan = network.plan({}, cpu_target(true));
+  CHECK(has(plan, "dense3 and relu forward_train"));
+  CHECK(has(plan, "relu4 backward_data"));
+  CHECK_FALSE(step_named(plan, "dense3 backward_parameters").bias_summed);
+}
+
+TEST_CASE(
+    "a ReLU keeps its step behind other layers, where else its input is read, and where the target "
+    "has it so") {
+  LayerNetwork without_bias({2, 3, 4, 4});
+  without_bias.relu(without_bias.conv(0, false));
+  CHECK(has(without_bias.plan({}, kGpu), "relu2 forward_train"));
+  LayerNetwork twice({2, 3, 4, 4});
+  const ValueId read = twice.conv(0);
+  twice(add_like(), {twice.relu(read), read});
+  CHECK(has(twice.plan({}, kGpu), "relu2 forward_train"));
+  LayerNetwork kept({2, 3, 4, 4});
+  const ValueId wanted = kept.conv(0);
+  kept.relu(wanted);
+  CHECK(has(kept.plan({wanted}, kGpu), "relu2 forward_train"));
+  LayerNetwork reference({2, 3, 4, 4});
+  reference.relu(reference.conv(0));
+  CHECK(has(reference.plan(), "relu2 forward_train"));
+}
+
+TEST_CASE("a frozen layer's ReLU is part of its step and sums nothing") {
+  LayerNetwork network({2, 3, 4, 4});
+  network.relu(network.conv(network.relu(network.conv(0))));
+  network.graph.nodes[2].frozen = true;
+  const Plan plan = network.plan({}, kGpu);
+  CHECK(has(plan, "conv3 and relu forward_train"));
+  CHECK(has(plan, "relu4 backward_data"));
+  CHECK(has(plan, "relu2 and bias backward_data"));
+}
+
+TEST_CASE(
+    "of a bias that two layers share, one gradient goes to the block and one is added to it") {
+  LayerNetwork network({2, 4, 4, 4});
+  network.relu(network.conv(network.relu(network.conv(0))));
+  network.share(2, 0);
+  const Plan plan = network.plan({}, kGpu);
+  const PlanStep& first = step_named(plan, "relu4 and bias backward_data");
+  const PlanStep& second = step_named(plan, "relu2 and bias backward_data");
+  CHECK(entry_of(plan, first).node == 0);
+  const TensorId apart = second.parameter_gradients[0];
+  CHECK_FALSE(plan.tensors[apart].gradient_of.has_value());
+  CHECK(std::ranges::count_if(plan.steps, [&](const PlanStep& step) {
+          return step.kind == PlanStep::Kind::accumulate && step.inputs[0] == apart;
+        }) == 1);
+}
