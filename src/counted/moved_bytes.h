@@ -7,6 +7,7 @@
 
 #include "exec/functor/bias.h"
 #include "exec/functor/bn.h"
+#include "exec/functor/relu_bias.h"
 #include "kernels/chunk.h"
 #include "kernels/rows_in_turn.h"
 #include "ops/result_sums.h"
@@ -47,20 +48,24 @@ template <class T, int P, ReluCut kCut>
 std::optional<std::size_t> moved_bytes(const GradientSums<T, P, kCut>&, std::int64_t calls) {
   return moved<T>(calls, kCut == ReluCut::kept ? 4 : kCut == ReluCut::by_output ? 3 : 2);
 }
-template <class T, int P, bool kRelu>
-std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P, kRelu>& f,
+template <class T, int P, bool kRelu, bool kAdds>
+std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P, kRelu, kAdds>& f,
                                        std::int64_t /*calls*/) {
-  return moved<T>(f.tensors.input.count * f.tensors.input.padded, 3);
+  return moved<T>(f.tensors.input.count * f.tensors.input.padded, kAdds ? 4 : 3);
 }
 
 // Biases.
-template <class T, int P>
-std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P>&, std::int64_t calls) {
+template <class T, int P, bool kRelu>
+std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P, kRelu>&, std::int64_t calls) {
   return moved<T>(calls * P, 2);
 }
 template <class T, int P>
 std::optional<std::size_t> moved_bytes(const BiasGradientRows<T, P>&, std::int64_t calls) {
   return moved<T>(calls, 1);
+}
+template <class T, int P>
+std::optional<std::size_t> moved_bytes(const ReluBiasRows<T, P>&, std::int64_t calls) {
+  return moved<T>(calls, 3);
 }
 
 // Gradients and the update. A row is a run of chunks.

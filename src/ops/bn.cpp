@@ -91,6 +91,7 @@ Contract BnOp::contract() const {
           // The residual's gradient is the output's, masked; the input's is computed from it in a
           // second pass.
           .in_place_gradient = attributes_.residual ? 1 : 0,
+          .adds_gradient = !attributes_.residual,
           .slices = true,
           .keeps_steps = true,
           .layouts = Contract::Layouts::same};

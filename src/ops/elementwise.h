@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
+#include "base/error.h"
 #include "base/half.h"
 #include "kernels/pack.h"
 #include "ops/walk.h"
@@ -30,15 +32,15 @@ struct UnaryElement {
   TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t /*unused*/) const {
     out[o] = static_cast<Out>(body(static_cast<Arithmetic<A>>(a[i])));
   }
-  /// kTogether elements from `at` on, a multiple of it.
-  TY_HD void apply_pack(std::int64_t at) const {
-    const Pack<A, kTogether> values = load_pack<A, kTogether>(a + at);
+  /// kTogether elements from each offset on, a multiple of it.
+  TY_HD void apply_pack(std::int64_t o, std::int64_t i, std::int64_t /*unused*/) const {
+    const Pack<A, kTogether> values = load_pack<A, kTogether>(a + i);
     Pack<Out, kTogether> results;
     TY_UNROLL
     for (int k = 0; k < kTogether; ++k) {
       results.value[k] = static_cast<Out>(body(static_cast<Arithmetic<A>>(values.value[k])));
     }
-    store_pack<Out, kTogether>(out + at, results);
+    store_pack<Out, kTogether>(out + o, results);
   }
   /// True if every pack is aligned to its size.
   [[nodiscard]] bool in_packs() const { return is_aligned(out) && is_aligned(a); }
@@ -56,16 +58,16 @@ struct BinaryElement {
     out[o] =
         static_cast<T>(body(static_cast<Arithmetic<T>>(a[i]), static_cast<Arithmetic<T>>(b[j])));
   }
-  TY_HD void apply_pack(std::int64_t at) const {
-    const Pack<T, kTogether> first = load_pack<T, kTogether>(a + at);
-    const Pack<T, kTogether> second = load_pack<T, kTogether>(b + at);
+  TY_HD void apply_pack(std::int64_t o, std::int64_t i, std::int64_t j) const {
+    const Pack<T, kTogether> first = load_pack<T, kTogether>(a + i);
+    const Pack<T, kTogether> second = load_pack<T, kTogether>(b + j);
     Pack<T, kTogether> results;
     TY_UNROLL
     for (int k = 0; k < kTogether; ++k) {
       results.value[k] = static_cast<T>(body(static_cast<Arithmetic<T>>(first.value[k]),
                                              static_cast<Arithmetic<T>>(second.value[k])));
     }
-    store_pack<T, kTogether>(out + at, results);
+    store_pack<T, kTogether>(out + o, results);
   }
   [[nodiscard]] bool in_packs() const { return is_aligned(out) && is_aligned(a) && is_aligned(b); }
 };
@@ -77,43 +79,67 @@ struct DenseMap {
   TY_HD void operator()(std::int64_t i) const { element.apply(i, i, i); }
 };
 
-/// The same in packs, for launchers whose threads read 16 bytes together; without whole packs, or
-/// behind the last one, element by element.
-template <class Element>
-struct DensePacks {
-  static constexpr int kTogether = Element::kTogether;
-  Element element;
-  std::int64_t length;
-  bool packs;
-  TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t first = i * kTogether;
-    if (packs && first + kTogether <= length) return element.apply_pack(first);
-    for (std::int64_t k = first; k < length && k < first + kTogether; ++k) element.apply(k, k, k);
-  }
+/// From one run to the next in out, a, b.
+struct RunStrides {
+  std::int64_t out, a, b;
 };
-template <class Launcher, class Element>
-void map_dense(const Launcher& launcher, const Element& element, std::int64_t length) {
-  if constexpr (Launcher::kPacks && requires { Element::kTogether; }) {
-    constexpr std::int64_t kTogether = Element::kTogether;
-    launcher.each((length + kTogether - 1) / kTogether,
-                  DensePacks<Element>{element, length, element.in_packs()});
-  } else {
-    launcher.each(length, DenseMap<Element>{element});
-  }
-}
 
 /// A row is a run.
 template <class Element>
 struct RunMap {
   Element element;
   std::int64_t length;
-  std::int64_t stride[3];  // from one run to the next in out, a, b
+  RunStrides stride;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t run) const {
-    const std::int64_t o = run * stride[0], i = run * stride[1], j = run * stride[2];
+    const std::int64_t o = run * stride.out, i = run * stride.a, j = run * stride.b;
     team.each(length, [&](std::int64_t k) { element.apply(o + k, i + k, j + k); });
   }
 };
+
+/// Runs in packs, for launchers whose threads read 16 bytes together; without whole packs, or
+/// behind the last one of a run, element by element. A call is a pack of a run.
+template <class Element>
+struct PackedRuns {
+  static constexpr int kTogether = Element::kTogether;
+  Element element;
+  std::int64_t length;
+  RunStrides stride;
+  std::uint32_t packs_of_run;
+  bool packs;
+  TY_HD void operator()(std::int64_t call) const {
+    const std::uint32_t run = static_cast<std::uint32_t>(call) / packs_of_run;
+    const std::int64_t first = (call - std::int64_t{run} * packs_of_run) * kTogether;
+    const std::int64_t o = run * stride.out, i = run * stride.a, j = run * stride.b;
+    if (packs && first + kTogether <= length) {
+      return element.apply_pack(o + first, i + first, j + first);
+    }
+    for (std::int64_t k = first; k < length && k < first + kTogether; ++k) {
+      element.apply(o + k, i + k, j + k);
+    }
+  }
+};
+
+template <class Launcher, class Element>
+void map_runs(const Launcher& launcher, const Element& element, std::int64_t runs,
+              std::int64_t length, const RunStrides& stride) {
+  if constexpr (Launcher::kPacks && requires { Element::kTogether; }) {
+    constexpr std::int64_t kTogether = Element::kTogether;
+    const auto whole = [](std::int64_t step) { return step % kTogether == 0; };
+    const bool packs =
+        element.in_packs() && whole(stride.out) && whole(stride.a) && whole(stride.b);
+    const std::int64_t packs_of_run = (length + kTogether - 1) / kTogether;
+    TY_CHECK(runs * packs_of_run <= std::numeric_limits<std::uint32_t>::max(),
+             "the packs of an elementwise op are counted in 32 bits");
+    launcher.each(runs * packs_of_run,
+                  PackedRuns<Element>{element, length, stride,
+                                      static_cast<std::uint32_t>(packs_of_run), packs});
+  } else if (runs == 1) {
+    launcher.each(length, DenseMap<Element>{element});
+  } else {
+    launcher.rows(runs, RunMap<Element>{element, length, stride});
+  }
+}
 
 /// Splits a row number into n, c, h.
 struct RowIndex {
@@ -176,13 +202,10 @@ void map_elements(const Launcher& launcher, const Walk& walk, const Element& ele
                   const Layout& out, const Layout& a, const Layout& b) {
   switch (walk.kind) {
     case Walk::Kind::dense:
-      return map_dense(launcher, element, walk.length);
     case Walk::Kind::images:
     case Walk::Kind::pixels:
-      return launcher.rows(walk.runs, RunMap<Element>{element,
-                                                      walk.length,
-                                                      {run_stride(walk, out), run_stride(walk, a),
-                                                       run_stride(walk, b)}});
+      return map_runs(launcher, element, walk.runs, walk.length,
+                      {run_stride(walk, out), run_stride(walk, a), run_stride(walk, b)});
     case Walk::Kind::strided:
       return launcher.rows(w_rows(out), StridedMap<Element>{element, {out, a, b}});
   }

@@ -23,7 +23,7 @@ class FlattenOp final : public Op {
     const TensorView& from = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
     const TensorView& to = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
     const UnaryElement<Copy, T, T> element{Copy{}, to.as<T>(), from.as<T>()};
-    launcher.each(span_elements(from.layout), DenseMap<UnaryElement<Copy, T, T>>{element});
+    map_runs(launcher, element, 1, span_elements(from.layout), {});
   }
 };
 

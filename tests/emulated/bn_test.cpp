@@ -82,7 +82,11 @@ class Norm {
                      partials_.data(), finished_.data());
     if (kResidual) tensors.dy = kept_.data();
     launcher.each(bn_calls<P>(rows_),
-                  InputGradientRows<T, P, !kResidual>{tensors, settle.factors, dx_.data()});
+                  InputGradientRows<T, P, !kResidual, false>{tensors, settle.factors, dx_.data()});
+    if constexpr (!kResidual) {
+      launcher.each(bn_calls<P>(rows_),
+                    InputGradientRows<T, P, true, true>{tensors, settle.factors, dx_.data()});
+    }
     CHECK(finished_ == std::vector<std::uint32_t>(kColumnGroups));
   }
 

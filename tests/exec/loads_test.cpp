@@ -41,9 +41,9 @@ template <int P, bool kRelu, bool kResidual>
 std::int64_t requested(const NormaliseRows<T, P, kRelu, kResidual>&, std::int64_t) {
   return kBnCallRows * (kResidual ? 2 : 1) * P * sizeof(T);
 }
-template <int P, bool kRelu>
-std::int64_t requested(const InputGradientRows<T, P, kRelu>&, std::int64_t) {
-  return kBnCallRows * 2 * P * sizeof(T);
+template <int P, bool kRelu, bool kAdds>
+std::int64_t requested(const InputGradientRows<T, P, kRelu, kAdds>&, std::int64_t) {
+  return kBnCallRows * (kAdds ? 3 : 2) * P * sizeof(T);
 }
 template <int P, class Tap>
 std::int64_t requested(const MaxPoolWindow<T, P, Tap>&, std::int64_t) {
@@ -74,11 +74,11 @@ std::int64_t requested(const AddBiasRows<T, P, kRelu>&, std::int64_t) {
   return P * sizeof(T);
 }
 template <class Body>
-std::int64_t requested(const DensePacks<UnaryElement<Body, T, T>>& f, std::int64_t) {
+std::int64_t requested(const PackedRuns<UnaryElement<Body, T, T>>& f, std::int64_t) {
   return f.kTogether * sizeof(T);
 }
 template <class Body>
-std::int64_t requested(const DensePacks<BinaryElement<Body, T>>& f, std::int64_t) {
+std::int64_t requested(const PackedRuns<BinaryElement<Body, T>>& f, std::int64_t) {
   return f.kTogether * 2 * sizeof(T);
 }
 template <class F>
@@ -231,10 +231,13 @@ TEST_CASE("biases, their gradients, sums and activations keep 2 MiB of loads in 
     sum_bias_gradient<T>(launcher, rows, nullptr, nullptr, nullptr, nullptr);
     add_bias_rows<T>(launcher, rows, nullptr, nullptr, true);
     run_relu_bias(launcher, map);
-    make_accumulate_on(launcher, map, map, DType::bf16)->run();
-    const Layout layouts[] = {map, map};
-    trainyard::map<T, T>(launcher, plan_walk(layouts), Copy{}, view_of(map), view_of(map));
-    CHECK(loads.size() == 5);
+    const Layout slice = channel_slice(map_of(2 * channels, size), channels, channels);
+    for (const Layout& from : {map, slice}) {
+      make_accumulate_on(launcher, from, map, DType::bf16)->run();
+      const Layout layouts[] = {from, map};
+      trainyard::map<T, T>(launcher, plan_walk(layouts), Copy{}, view_of(from), view_of(map));
+    }
+    CHECK(loads.size() == 7);
     check_loads("elementwise", map, loads);
   }
 }

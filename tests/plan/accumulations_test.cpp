@@ -104,7 +104,7 @@ TEST_CASE("a residual's gradient is added to once nothing else reads it") {
 
 TEST_CASE(
     "on a GPU no gradient of residual units or of inceptions is summed by a step of its own") {
-  for (const char* const name : {"resnet_cifar", "minigooglenet"}) {
+  for (const char* const name : {"resnet_cifar", "resnet_v2_cifar", "minigooglenet"}) {
     CAPTURE(name);
     const std::string path = std::string(TY_SOURCE_DIR) + "/models/" + name + ".yaml";
     const Graph graph = build_graph(load_network(path), {.batch = 128});

@@ -250,8 +250,8 @@ struct GradientSums {
   }
 };
 
-/// The gradient of x; dx may be dy.
-template <class T, int P, bool kRelu>
+/// The gradient of x; dx may be dy, unless kAdds: then dx += the gradient, rounded once.
+template <class T, int P, bool kRelu, bool kAdds>
 struct InputGradientRows {
   using A = Arithmetic<T>;
   GradientRows<T> tensors;
@@ -269,13 +269,15 @@ struct InputGradientRows {
       constants[k] = padding ? ChannelConstants<A>{} : tensors.channels[call.channel + k];
       means[k] = padding ? GradientConstants<A>{} : factors[call.channel + k];
     }
-    RowPacks<T, P, P> values[kBnCallRows] = {}, gradients[kBnCallRows] = {};
+    RowPacks<T, P, P> values[kBnCallRows] = {}, gradients[kBnCallRows] = {},
+                      earlier[kBnCallRows] = {};
     TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= in.count || padding) continue;
       values[j] = in.template row<P, P>(tensors.x, row, call.channel);
       gradients[j] = tensors.template gradient<P, P>(row, call.channel);
+      if (kAdds) earlier[j] = in.template row<P, P>(dx, row, call.channel);
     }
     TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
@@ -287,7 +289,9 @@ struct InputGradientRows {
         const A value = static_cast<A>(values[j][k]);
         A open = static_cast<A>(gradients[j][k]);
         if (kRelu) open = behind_relu(constants[k].normalised(value), open);
-        out.value[k] = static_cast<T>(input_gradient(constants[k], means[k], value, open));
+        A gradient = input_gradient(constants[k], means[k], value, open);
+        if (kAdds) gradient += static_cast<A>(earlier[j][k]);
+        out.value[k] = static_cast<T>(gradient);
       }
       store_pack<T, P>(dx + in.offset(row) + call.channel * in.channel_stride, out);
     }

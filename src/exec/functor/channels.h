@@ -156,7 +156,11 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   using A = typename Base::A;
 
  public:
-  using Base::Base;
+  BnRowsBackward(const StepDescription& step, const Launcher& launcher)
+      : Base(step, launcher), adds_(step.adds_gradient) {
+    TY_CHECK(!adds_ || !this->attributes_.residual,
+             "only one gradient of an input can be added to");
+  }
   [[nodiscard]] std::size_t workspace_bytes() const override {
     return this->sum_bytes() +
            static_cast<std::size_t>(GradientFactors<A>::elements(this->padded_)) * sizeof(A);
@@ -222,14 +226,16 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   template <int P>
   void input_gradient() const {
     const bool cut = this->attributes_.relu && residual_.y == nullptr;
-    cut ? input_gradient<P, true>() : input_gradient<P, false>();
+    if (adds_) return cut ? input_gradient<P, true, true>() : input_gradient<P, false, true>();
+    cut ? input_gradient<P, true, false>() : input_gradient<P, false, false>();
   }
-  template <int P, bool kRelu>
+  template <int P, bool kRelu, bool kAdds>
   void input_gradient() const {
-    this->launcher_.each(bn_calls<P>(this->input_),
-                         InputGradientRows<T, P, kRelu>{second_pass(), settle_.factors, dx_});
+    this->launcher_.each(bn_calls<P>(this->input_), InputGradientRows<T, P, kRelu, kAdds>{
+                                                        second_pass(), settle_.factors, dx_});
   }
 
+  bool adds_;
   GradientRows<T> tensors_;
   ResidualGradient<T> residual_;
   T* dx_ = nullptr;
