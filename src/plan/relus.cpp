@@ -62,9 +62,10 @@ TensorId take_bias_gradient(Plan& plan, PlanStep& layer) {
   if (!layer.parameter_gradients.empty()) {
     return std::exchange(layer.parameter_gradients[kBias], kNoTensor);
   }
-  const NodeId owner = parameter_owners(plan.laid_out.graph)[layer.node];
-  const Node& node = plan.laid_out.graph.nodes[owner];
-  PlanTensor entry = gradient_tensor(plan, node.signature.parameters[kBias], node.path);
+  const Graph& graph = plan.laid_out.graph;
+  const NodeId owner = parameter_owners(graph)[layer.node];
+  const ParameterSpec& bias = graph.nodes[layer.node].signature.parameters[kBias];
+  PlanTensor entry = gradient_tensor(plan, bias, graph.nodes[owner].path);
   entry.gradient_of = {.node = owner, .index = kBias};
   plan.tensors.push_back(std::move(entry));
   return static_cast<TensorId>(plan.tensors.size()) - 1;

@@ -149,9 +149,7 @@ TEST_CASE("a ReLU that is part of a layer cuts its outputs at 0, and leaves NaN"
   NodeCase node = conv_case(conv, {2, 16, 5, 5});
   node.output_block = 8;
   CHECK(relu_cuts_alone(*executors, node));
-  conv.pad = {.kind = Padding::Kind::pixels, .amount = {1, 1}};
-  node.op =
-      std::make_shared<ConvTransposeOp>(ConvTransposeAttributes{.conv = conv, .output_pad = {}});
+  node.op = std::make_shared<ConvTransposeOp>(ConvTransposeAttributes{.conv = conv});
   CHECK(relu_cuts_alone(*executors, node));
   node.op = std::make_shared<DenseOp>(DenseAttributes{.units = 10});
   node.output_block = 1;

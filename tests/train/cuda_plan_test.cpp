@@ -69,7 +69,19 @@ layers:
   - dense: 3
   - softmax
 )",
-    kEveryOp, kEverySequenceOp};
+    R"(
+input: [3, 8, 8]
+layers:
+  - conv: {filters: 10, kernel: 3, pad: 1}
+  - relu
+  - max_pool: {size: 2, stride: 2}
+  - conv_transpose: {filters: 6, kernel: 2, stride: 2}
+  - relu
+  - dense: 12
+  - relu
+  - dense: 3
+  - softmax
+)", kEveryOp, kEverySequenceOp};
 constexpr std::int64_t kBatch = 12;
 
 Trained train(const TrainingGraph& graph, const Target& target) {

@@ -174,6 +174,7 @@ class Rules {
     const bool writes = step.pass == (joined ? Pass::backward_data : Pass::backward_parameters);
     if (!writes || node.frozen || !step.parameter_gradients.empty()) return;
     for (std::size_t index = 0; index < node.signature.parameters.size(); ++index) {
+      if (step.bias_summed && index == 1) continue;  // the ReLU's step writes it
       const ParameterId entry{owners_[step.node], index};
       if (block_holds(entry)) fault(name, "overwrites a parameter's gradient");
       const bool packed = index < step.packed_gradients.size() &&

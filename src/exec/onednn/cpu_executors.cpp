@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "exec/functor/functor.h"
+#include "exec/functor/then_relu.h"
 #include "exec/onednn/executors.h"
 #include "exec/winograd/engines.h"
-#include "ops/activation.h"
 
 namespace trainyard {
 namespace {
@@ -49,36 +49,6 @@ std::string library_name() {
   return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
          std::to_string(version.patch);
 }
-
-/// A layer, and the ReLU behind it in place. oneDNN's own makes 0 of NaN, and hides that a training
-/// has diverged.
-class ThenRelu final : public Executor {
- public:
-  ThenRelu(std::unique_ptr<Executor> layer, const StepDescription& step)
-      : layer_(std::move(layer)) {
-    const ActivationOp<Relu> op({});
-    relu_ = make_functor_executor({.op = &op,
-                                   .pass = step.pass,
-                                   .storage = step.storage,
-                                   .inputs = step.outputs,
-                                   .outputs = step.outputs,
-                                   .threads = step.threads});
-  }
-  [[nodiscard]] std::size_t workspace_bytes() const override { return layer_->workspace_bytes(); }
-  [[nodiscard]] std::size_t reserve_bytes() const override { return layer_->reserve_bytes(); }
-  [[nodiscard]] Algorithm algorithm() const override { return layer_->algorithm(); }
-  void bind(const StepTensors& tensors) override {
-    layer_->bind(tensors);
-    relu_->bind({.inputs = tensors.outputs, .outputs = tensors.outputs});
-  }
-  void run() override {
-    layer_->run();
-    relu_->run();
-  }
-
- private:
-  std::unique_ptr<Executor> layer_, relu_;
-};
 
 class CpuExecutors final : public ExecutorFactory {
  public:

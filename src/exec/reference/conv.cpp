@@ -148,7 +148,7 @@ class ConvWeightGradient final : public Conv<T> {
     this->bind_maps(tensors);
     weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
     bias_gradient_ =
-        this->step_.attributes.bias ? tensors.parameter_gradients[1].template as<T>() : nullptr;
+        this->step_.sums_bias() ? tensors.parameter_gradients[1].template as<T>() : nullptr;
   }
   void run() override {
     this->input_.load(this->launcher_);

@@ -110,12 +110,13 @@ struct ColumnSums {
 template <class T>
 class DenseBackwardParameters final : public Dense<T> {
  public:
-  using Dense<T>::Dense;
+  explicit DenseBackwardParameters(const StepDescription& step)
+      : Dense<T>(step), sums_bias_(this->has_bias_ && !step.bias_summed) {}
   void bind(const StepTensors& tensors) override {
     this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
     this->output_.bind(this->matrix(tensors.output_gradients[0]), tensors.workspace);
     weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
-    bias_gradient_ = this->has_bias_ ? tensors.parameter_gradients[1].template as<T>() : nullptr;
+    bias_gradient_ = sums_bias_ ? tensors.parameter_gradients[1].template as<T>() : nullptr;
   }
   void run() override {
     this->input_.load(this->launcher_);
@@ -137,6 +138,7 @@ class DenseBackwardParameters final : public Dense<T> {
   }
 
  private:
+  bool sums_bias_;
   T* weight_gradient_ = nullptr;
   T* bias_gradient_ = nullptr;
 };

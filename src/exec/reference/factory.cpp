@@ -1,10 +1,13 @@
 // The reference device: plain loops for library ops, functors for the rest.
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "exec/executor.h"
 #include "exec/functor/functor.h"
+#include "exec/functor/relu_bias.h"
+#include "exec/functor/then_relu.h"
 #include "exec/reference/executors.h"
 
 namespace trainyard {
@@ -37,8 +40,10 @@ class ReferenceExecutors final : public ExecutorFactory {
     TY_CHECK(!step.tf32, "the reference device rounds no factor to TF32");
     for (const LibraryOp& op : kLibraryOps) {
       if (op.type != step.op->type()) continue;
-      return step.storage == DType::f64 ? op.in_double(step) : op.in_float(step);
+      auto layer = step.storage == DType::f64 ? op.in_double(step) : op.in_float(step);
+      return step.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
     }
+    if (step.sums_bias) return make_relu_bias_on(CpuLauncher(step.threads), step);
     std::unique_ptr<Executor> executor = make_functor_executor(step);
     TY_CHECK(executor != nullptr, step.op->type());
     return executor;
