@@ -147,6 +147,71 @@ struct DrawnChannels {
     const DropoutMask::Sample sample = mask.sample(n);
     const T* const source = in + from.offset(n, first, 0, 0);
     T* const destination = out + to.offset(n, first, 0, 0);
+    if constexpr (Team::kSerial) {
+      channels > 8 ? apply_vectors<16>(sample, source, destination, first, channels, begin, end)
+                   : apply_vectors<8>(sample, source, destination, first, channels, begin, end);
+    } else {
+      apply_pixels(team, sample, source, destination, first, channels, begin, end);
+    }
+  }
+
+ private:
+  /// Pixels [begin, end) of `channels` channels, kLanes side by side, so that they are vectors and
+  /// each draw is made once.
+  template <int kLanes>
+  TY_HD void apply_vectors(const DropoutMask::Sample& sample, const T* source, T* destination,
+                           std::int64_t first, std::int64_t channels, std::int64_t begin,
+                           std::int64_t end) const {
+    const std::int64_t most = pixels() % 4 == 0 ? 0 : 3;  // words before a channel's first
+    for (std::int64_t c = 0; c < channels; c += kLanes) {
+      const std::int64_t width = channels - c < kLanes ? channels - c : kLanes;
+      std::uint32_t phase[kLanes], quad[kLanes];
+      for (int k = 0; k < kLanes; ++k) {
+        const auto position = static_cast<std::uint32_t>((first + c + k) * pixels() + begin);
+        phase[k] = position % 4;
+        quad[k] = position / 4;
+      }
+      std::uint32_t words[kRowPixels + 4][kLanes];  // of each channel, from its first quad on
+      for (std::uint32_t i = 0; 4 * i < end - begin + most; ++i) {
+        draw_quads<kLanes>(sample, quad, i, words + 4 * i);
+      }
+      for (std::int64_t pixel = begin; pixel < end; ++pixel) {
+        change_pixel<kLanes>(source + pixel * from.stride[3] + c, width, phase,
+                             words + (pixel - begin), destination + pixel * to.stride[3] + c);
+      }
+    }
+  }
+  /// The words of quads quad[k] + i.
+  template <int kLanes>
+  TY_HD static void draw_quads(const DropoutMask::Sample& sample,
+                               const std::uint32_t (&quad)[kLanes], std::uint32_t i,
+                               std::uint32_t (*words)[kLanes]) {
+#pragma GCC ivdep
+    for (int k = 0; k < kLanes; ++k) {
+      const Random4 draw = DropoutMask::draw(sample, quad[k] + i);
+      words[0][k] = draw.word[0];
+      words[1][k] = draw.word[1];
+      words[2][k] = draw.word[2];
+      words[3][k] = draw.word[3];
+    }
+  }
+  template <int kLanes>
+  TY_HD void change_pixel(const T* source, std::int64_t width, const std::uint32_t (&phase)[kLanes],
+                          const std::uint32_t (*words)[kLanes], T* destination) const {
+#pragma GCC ivdep
+    for (int k = 0; k < width; ++k) {
+      const std::uint32_t drawn = phase[k] == 0   ? words[0][k]
+                                  : phase[k] == 1 ? words[1][k]
+                                  : phase[k] == 2 ? words[2][k]
+                                                  : words[3][k];
+      destination[k] = change(source[k], drawn);
+    }
+  }
+  /// The same with a thread for each channel.
+  template <class Team>
+  TY_HD void apply_pixels(const Team& team, const DropoutMask::Sample& sample, const T* source,
+                          T* destination, std::int64_t first, std::int64_t channels,
+                          std::int64_t begin, std::int64_t end) const {
     std::int64_t pixel = begin;
     for (; pixels() % 4 == 0 && pixel < end; pixel += 4) {
       team.each(channels, [&](std::int64_t c) {
@@ -162,8 +227,6 @@ struct DrawnChannels {
                 [&](std::int64_t c) { apply<1>(sample, source, destination, first, c, pixel); });
     }
   }
-
- private:
   /// kCount pixels of channel first + c. kWhole: they share a draw.
   template <int kCount, bool kWhole = false>
   TY_HD void apply(const DropoutMask::Sample& sample, const T* source, T* destination,
