@@ -1,4 +1,4 @@
-// The makers of the CPU's executors, one per op: oneDNN's, and of batch norm ours.
+// The makers of the CPU's executors, one per op: oneDNN's, and of batch norm and maxima ours.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,8 @@ namespace trainyard::onednn {
                                                    const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_pool(const LibraryPtr& library,
                                                   const StepDescription& step);
+/// Null unless it is the maximum of windows of at most 256 pixels in channel blocks.
+[[nodiscard]] std::unique_ptr<Executor> make_max_pool(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const LibraryPtr& library,
                                                 const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_recurrent(const LibraryPtr& library,

@@ -1,4 +1,4 @@
-// Pooling, over windows or the whole map.
+// Pooling, over windows or the whole map: oneDNN's, except for maxima of channel blocks.
 #include "ops/pool.h"
 
 #include <algorithm>
@@ -143,6 +143,7 @@ void add_backward(PrimitiveList& list, const Pooling& pool) {
 }  // namespace
 
 std::unique_ptr<Executor> make_pool(const LibraryPtr& library, const StepDescription& step) {
+  if (std::unique_ptr<Executor> own = make_max_pool(step)) return own;
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const Pooling pool = describe_pool(step);
   if (step.pass == Pass::backward_data) {
