@@ -1,7 +1,9 @@
 // Every oneDNN executor against the reference device in double, on small odd shapes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "node_run.h"
 #include "ops/bn.h"
@@ -167,6 +169,22 @@ TEST_CASE("max pooling agrees with plain loops in any layout") {
   check_layouts(pool_case(pool, {2, 16, 6, 8}), 4);
   pool.global = true;
   check_layouts(pool_case(pool, {3, 20, 5, 3}), 1);
+}
+
+TEST_CASE("a NaN is the maximum of every window over it, in whole windows and in cut ones") {
+  PoolAttributes pool;
+  pool.size = {3, 3};
+  pool.stride = {1, 1};
+  pool.pad = {Padding::Kind::pixels, {1, 1}};
+  for (const std::int64_t block : {8, 16}) {
+    NodeCase node = pool_case(pool, {2, 16, 6, 7});
+    node.input_block = node.output_block = block;
+    const NodeResults results =
+        run_node<float>(*make_cpu_executors(), node, std::numeric_limits<double>::quiet_NaN());
+    const auto is_nan = [](double x) { return std::isnan(x); };
+    CHECK(std::ranges::count_if(results.train, is_nan) == 6);  // of the pixel at 0, 3
+    CHECK(std::ranges::count_if(results.eval, is_nan) == 6);
+  }
 }
 
 TEST_CASE("average pooling agrees with plain loops whatever padding it counts") {
