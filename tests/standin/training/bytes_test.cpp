@@ -51,6 +51,7 @@ TrainedRank train_on(RankTraining training) {
 
 /// Six steps, the first eager and the others captured; then an evaluation.
 void check_bytes(const RankTraining& training) {
+  CAPTURE(training.network);
   const TrainedRank gpu = train_on<OneGpu>(training);
   CHECK(differences(gpu, train_on<GpuArithmeticOnProcessor>(training)) == "");
 }
@@ -117,6 +118,7 @@ TEST_CASE("so is an average of the weights, in the captured step") {
 
 TEST_CASE("so is training of layers that share weights, and of a frozen one") {
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    CAPTURE(name_of(precision));
     check_bytes({.network = kSharing, .target = cuda_target(precision), .updates = 4});
     check_bytes({.network = kWideNetwork,
                  .target = cuda_target(precision),

@@ -60,6 +60,7 @@ class Layer final : public Executor {
     if (bias_apart_) {
       inner.op = bare_op_.get();
       inner.signature.parameters.resize(1);
+      inner.relu = false;  // it follows the bias
     }
     product_ = make_reference_executors()->make(inner);
     partials_.resize(static_cast<std::size_t>(bias_partials(rows_)));
