@@ -81,6 +81,16 @@ layers:
   - relu
   - dense: 3
   - softmax
+)",
+    R"(
+input: [3, 9, 7]
+layers:
+  - {conv: {filters: 3, kernel: 3, pad: same_upper}, as: first}
+  - relu
+  - {conv: {filters: 3, kernel: 3, pad: same_upper}, share: first}
+  - {conv: {filters: 3, kernel: 3, stride: 2, pad: same_upper}, share: first}
+  - dense: 4
+  - softmax
 )", kEveryOp, kEverySequenceOp};
 constexpr std::int64_t kBatch = 12;
 
