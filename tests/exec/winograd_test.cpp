@@ -292,6 +292,11 @@ TEST_CASE("a layer's engine is timed, stated, and known to later runs and to res
   const auto later =
       make_cpu_executors({.winograd = Winograd::accurate, .engine_folder = folder.path()});
   CHECK(algorithm_of(*later, node) == "Winograd F(2x2, 3x3)");
+  stored["choices"][key]["engine"] = "F(4x4, 3x3)";  // not accurate: timed again
+  testing::put_text(file, stored.dump());
+  const auto again =
+      make_cpu_executors({.winograd = Winograd::accurate, .engine_folder = folder.path()});
+  CHECK(algorithm_of(*again, node) != "Winograd F(4x4, 3x3)");
 
   Json record = chosen;
   record[key]["engine"] = "F(4x4, 3x3)";

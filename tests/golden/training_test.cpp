@@ -12,6 +12,7 @@
 #include "comm/communicator.h"
 #include "config/load.h"
 #include "device/device.h"
+#include "exec/cpu_executors.h"
 #include "graph/build.h"
 #include "graph/include.h"
 #include "model/model.h"
@@ -274,8 +275,9 @@ void check_reference(const Golden& golden) {
 
 /// Float32 may differ by ten times the spread of one ulp in every weight (measured, see the
 /// script).
-void check_cpu(const Golden& golden) {
-  const auto executors = make_cpu_executors();
+void check_float(const Golden& golden, CpuExecutorSettings::Winograd winograd) {
+  CAPTURE(static_cast<int>(winograd));
+  const auto executors = make_cpu_executors({.winograd = winograd});
   const Losses& expected = golden.in_float;
   for (std::size_t set = 0; set < expected.of_sets.size(); ++set) {
     CAPTURE(set);
@@ -287,6 +289,12 @@ void check_cpu(const Golden& golden) {
             10 * expected.spread[set][step]);
     }
   }
+}
+
+/// Directly, and by Winograd's forms wherever a run may choose one.
+void check_cpu(const Golden& golden) {
+  check_float(golden, CpuExecutorSettings::Winograd::off);
+  check_float(golden, CpuExecutorSettings::Winograd::fewest);
 }
 
 Golden resnet20() { return load_golden("resnet20", "resnet_cifar.yaml", "{vars: {n: 3}}"); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string_view>
@@ -49,17 +50,6 @@ std::string names() {
   return text;
 }
 
-/// What accurate_engines() gives, for the cache: other choices belong to other sets.
-std::string accurate_names() {
-  std::string text;
-  for (const EngineKind& kind : kKinds) {
-    if (kind.least_channels == kNever) continue;
-    text += fmt::format("{}{} from {} channels", text.empty() ? "" : ", ", kind.name,
-                        kind.least_channels);
-  }
-  return text;
-}
-
 /// Throws Error{data} that names `source`.
 Engine engine_of(const Json& json, const std::string& source) {
   if (json.is_object() && json.contains("engine")) {
@@ -92,16 +82,14 @@ ChoiceCache::Settings cache_settings(const CpuExecutorSettings& settings,
   const std::string set = processor_has_avx512() ? "AVX-512" : "AVX2";
   const std::string owner = fmt::format("{} with {} and {}", processor_name(), set, library);
   const bool stored = !settings.engine_folder.empty() && timed(settings.winograd);
-  return {.path = stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json")
-                         : std::filesystem::path(),
-          .owner = owner,
-          .identity = {{"processor", processor_name()},
-                       {"instruction_set", set},
-                       {"library", library},
-                       {"accurate", accurate_names()}},
-          .check = [](const Json& json,
-                      const std::string& source) { static_cast<void>(engine_of(json, source)); },
-          .warn = settings.warn};
+  return {
+      .path = stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json")
+                     : std::filesystem::path(),
+      .owner = owner,
+      .identity = {{"processor", processor_name()}, {"instruction_set", set}, {"library", library}},
+      .check = [](const Json& json,
+                  const std::string& source) { static_cast<void>(engine_of(json, source)); },
+      .warn = settings.warn};
 }
 
 std::int64_t products_of_image(const ConvStep& conv) {
@@ -165,7 +153,8 @@ std::unique_ptr<Executor> Engines::make(const StepDescription& step, const MakeD
   return make_engine(choose(step, conv, engines, direct), step, direct);
 }
 
-std::optional<Engine> Engines::known(const std::string& key) const {
+std::optional<Engine> Engines::known(const std::string& key,
+                                     std::span<const Engine> engines) const {
   if (const auto found = earlier_.find(key); found != earlier_.end()) return found->second;
   if (settings_.engines_of == EngineSource::first_rank) {
     throw Error(ErrorKind::device,
@@ -175,7 +164,9 @@ std::optional<Engine> Engines::known(const std::string& key) const {
   }
   const std::optional<Json> stored = cache_.find(key);
   if (!stored) return std::nullopt;
-  return engine_of(*stored, cache_.path().string());
+  const Engine engine = engine_of(*stored, cache_.path().string());
+  const bool permitted = std::ranges::find(engines, engine) != engines.end();
+  return permitted ? std::optional(engine) : std::nullopt;
 }
 
 Engine Engines::choose(const StepDescription& step, const ConvStep& conv,
@@ -183,7 +174,7 @@ Engine Engines::choose(const StepDescription& step, const ConvStep& conv,
   const std::string key =
       choice_key(conv) + (settings_.winograd == Winograd::fast ? ", any form" : "");
   if (const auto found = used_.find(key); found != used_.end()) return found->second;
-  std::optional<Engine> engine = known(key);
+  std::optional<Engine> engine = known(key, engines);
   if (!engine) {
     settings_.tick();
     const TrialResult fastest = time_engines(step, products_of_image(conv), engines, direct);

@@ -44,7 +44,9 @@ class Engines {
  private:
   [[nodiscard]] Engine choose(const StepDescription& step, const ConvStep& conv,
                               std::span<const Engine> engines, const MakeDirect& direct);
-  [[nodiscard]] std::optional<Engine> known(const std::string& key) const;
+  /// Chosen before; what is stored on this machine counts only if it is among `engines`.
+  [[nodiscard]] std::optional<Engine> known(const std::string& key,
+                                            std::span<const Engine> engines) const;
 
   CpuExecutorSettings settings_;
   ChoiceCache cache_;

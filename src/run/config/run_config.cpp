@@ -39,6 +39,14 @@ std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode) {
   return list;
 }
 
+std::span<const config::Word<WinogradForms>> words(WinogradForms) {
+  using Forms = WinogradForms;
+  static constexpr std::array list{config::Word<Forms>{Forms::none, "none"},
+                                   config::Word<Forms>{Forms::accurate, "accurate"},
+                                   config::Word<Forms>{Forms::fast, "fast"}};
+  return list;
+}
+
 std::span<const config::Word<Precision>> words(Precision) {
   static constexpr std::array list{config::Word<Precision>{Precision::fp32, "fp32"},
                                    config::Word<Precision>{Precision::tf32, "tf32"},
@@ -174,8 +182,8 @@ void declare_training(Fields& fields, RunConfig& run) {
   fields.field("deterministic", run.deterministic,
                "use only engines that are bit-reproducible; on the CPU all are");
   fields.field("winograd", run.winograd,
-               "CPU: compute convolutions of 3x3 at stride 1 by Winograd's minimal filtering where "
-               "it is faster, with 2 to 3 times the rounding error");
+               "CPU: Winograd's forms of convolutions of 3x3 at stride 1, where they are faster: "
+               "accurate, with small rounding errors; fast, all; none");
   fields.field(
       "loss_scale", run.loss_scale,
       "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");

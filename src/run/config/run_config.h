@@ -53,6 +53,11 @@ struct CheckpointConfig {
 
 [[nodiscard]] std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode);
 
+/// The forms of Winograd's convolutions that the CPU may take: none, those with small rounding
+/// errors, or all.
+enum class WinogradForms { none, accurate, fast };
+[[nodiscard]] std::span<const config::Word<WinogradForms>> words(WinogradForms);
+
 /// How a metric is compared if the file does not say so: lower is better for a loss or an error.
 [[nodiscard]] BestConfig::Mode usual_mode(const std::string& metric);
 
@@ -103,10 +108,10 @@ struct RunConfig {
   double clip_norm = 0;                                      // 0: none
   std::int64_t accumulate = 1;                               // micro-batches per step
   std::int64_t threads = 0;                                  // per rank; 0: all cores
-  std::optional<Precision> precision;         // not given: the device's own (default_precision)
-  bool deterministic = true;                  // of a GPU's engines
-  bool winograd = false;                      // on the CPU, where it is faster
-  std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
+  std::optional<Precision> precision;  // not given: the device's own (default_precision)
+  bool deterministic = true;           // of a GPU's engines
+  WinogradForms winograd = WinogradForms::accurate;  // on the CPU, where it is faster
+  std::optional<LossScaleConfig> loss_scale;         // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<AverageConfig> average;

@@ -71,11 +71,12 @@ KnownEngines known_engines(const DeviceChoice& choice, RankGroup* ranks, Session
 std::unique_ptr<ExecutorFactory> make_timed_executors(const DeviceChoice& choice,
                                                       const RunConfig& run, RankGroup* ranks,
                                                       SessionDevice& session) {
-  if (!run.winograd || !choice.tune) return make_cpu_executors();
+  if (run.winograd == WinogradForms::none || !choice.tune) return make_cpu_executors();
+  using Forms = CpuExecutorSettings::Winograd;
   using EngineSource = CpuExecutorSettings::EngineSource;
   KnownEngines known = known_engines(choice, ranks, session);
   return make_cpu_executors(
-      {.winograd = CpuExecutorSettings::Winograd::accurate,
+      {.winograd = run.winograd == WinogradForms::fast ? Forms::fast : Forms::accurate,
        .engine_folder = choice.cache_folder,
        .engines_of = known.of_first_rank ? EngineSource::first_rank : EngineSource::earlier_run,
        .engines = std::move(known.choices),
