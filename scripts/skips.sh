@@ -21,6 +21,7 @@ machine_is() {
     no-imdb) [[ ! -f ${TRAINYARD_DATA:-}/imdb/train.tsv ]] ;;
     asan) grep -qs __asan_init "${log%/Testing/*}/bin/train" ;;
     root) [[ $(id -u) -eq 0 ]] ;;
+    no-bf16) ! grep -qw avx512_bf16 /proc/cpuinfo ;;
     no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
     no-cudnn) ! [[ -e $(sed -n 's/^CUDNN_LIBRARY:FILEPATH=//p' "${log%/Testing/*}/CMakeCache.txt") ]] ;;
     no-cudart) ! grep -q "^STANDIN_CUDART:FILEPATH=/" "${log%/Testing/*}/CMakeCache.txt" ;;

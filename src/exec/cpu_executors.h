@@ -32,7 +32,11 @@ struct CpuExecutorSettings {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-/// Stored and computed in f32. Throws Error{data} if `engines` does not have the form that
+/// True if this processor multiplies bf16 (AVX512-BF16, which all have that have AMX-BF16):
+/// without, steps stored in bf16 are refused (Error{bug}).
+[[nodiscard]] bool cpu_executors_have_bf16();
+
+/// Stored in f32 or bf16. Throws Error{data} if `engines` does not have the form that
 /// choices() writes.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_cpu_executors(CpuExecutorSettings settings);
 

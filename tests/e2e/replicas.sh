@@ -55,6 +55,26 @@ run "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas 3 --out three
 expect_code 3
 expect_err "4"
 
+begin "bf16 on the CPU has the same bits on any number of ranks and threads, or is refused"
+write_tiny_run tiny.yaml
+bf16=(--config tiny.yaml --precision bf16 --set 'batch={total: 32, shards: 4}' --set epochs=6)
+if grep -qw avx512_bf16 /proc/cpuinfo; then
+  run "${quick[@]}" "${bf16[@]}" --replicas 1 --out bf16-one
+  expect_code 0
+  run "${quick[@]}" "${bf16[@]}" --replicas 1 --threads 3 --out bf16-threads
+  expect_same_file bf16-threads/weights/last.safetensors bf16-one/weights/last.safetensors
+  run_until "Epoch 2/" "${quick[@]}" "${bf16[@]}" --replicas 2 --out bf16-killed
+  kill -KILL "$pid"
+  wait_for_exit
+  run "${quick[@]}" resume bf16-killed --replicas 1
+  expect_code 0
+  expect_same_run bf16-killed bf16-one
+else
+  run "${quick[@]}" "${bf16[@]}" --replicas 1
+  expect_code 8
+  expect_err "--set precision:1:1: 'precision: bf16' needs a processor with AVX512-BF16"
+fi
+
 begin "a killed rank ends all with one message that names it, and the run can be resumed"
 write_tiny_run tiny.yaml
 for rank in 0 1 2; do
@@ -209,4 +229,4 @@ expect_code 0
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out unchecked
 expect_same_run checked unchecked
 
-finish 14 2
+finish 15 2

@@ -2,9 +2,11 @@
 // neither on threads nor on the width of vectors.
 #include <doctest/doctest.h>
 
+#include "exec/cpu_executors.h"
 #include "exec/direct/weight_plan.h"
 #include "node_run.h"
 #include "ops/conv.h"
+#include "tensor/float_types.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -46,12 +48,19 @@ StepDescription step_of(const NodeCase& node) {
 
 using Gradients = std::vector<std::vector<double>>;
 
+template <class T>
+std::vector<std::int64_t> blocks_of() {
+  if (std::is_same_v<T, BFloat16>) return {16, 1};
+  return {8, 16, 1};
+}
+
 /// Of the parameters, with every width of vectors and number of threads, and from plain maps: all
 /// the same.
+template <class T>
 Gradients checked_gradients(NodeCase node, const std::vector<int>& all_threads) {
   const auto executors = make_cpu_executors();
   Gradients first;
-  for (const std::int64_t block : {8, 16, 1}) {
+  for (const std::int64_t block : blocks_of<T>()) {
     for (const std::int64_t input_block : {std::int64_t{1}, block}) {
       for (const int threads : all_threads) {
         CAPTURE(block);
@@ -60,7 +69,7 @@ Gradients checked_gradients(NodeCase node, const std::vector<int>& all_threads) 
         node.input_block = input_block;
         node.output_block = block;
         node.threads = threads;
-        const NodeResults results = run_node<float>(*executors, node);
+        const NodeResults results = run_node<T>(*executors, node);
         CHECK(results.guards_intact);
         if (first.empty()) first = results.parameter_gradients;
         CHECK(results.parameter_gradients == first);
@@ -70,14 +79,16 @@ Gradients checked_gradients(NodeCase node, const std::vector<int>& all_threads) 
   return first;
 }
 
+/// bf16 against plain loops over the same rounded values.
+template <class T>
 void check(const ConvAttributes& conv, const Shape& input,
            const std::vector<int>& all_threads = {1, 3}) {
   const NodeCase node = node_of(conv, input);
   CAPTURE(node.op->attributes());
   CAPTURE(input.text());
-  const Gradients actual = checked_gradients(node, all_threads);
-  const Gradients expected =
-      run_node<double>(*make_reference_executors(), node).parameter_gradients;
+  const Gradients actual = checked_gradients<T>(node, all_threads);
+  using Exact = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  const Gradients expected = run_node<Exact>(*make_reference_executors(), node).parameter_gradients;
   REQUIRE(actual.size() == expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) {
     CHECK(largest_difference(actual[i], expected[i]) <=
@@ -85,52 +96,80 @@ void check(const ConvAttributes& conv, const Shape& input,
   }
 }
 
-}  // namespace
-
-TEST_CASE("weight gradients of all kernels, strides and paddings agree with plain loops") {
+template <class T>
+void check_all_kernels() {
   for (const Kernel kernel : {Kernel{1, 1}, {3, 3}, {5, 5}, {7, 7}, {2, 4}, {3, 1}}) {
     for (const std::int64_t stride : {1, 2}) {
       for (const std::int64_t pad : {0, 1, 2}) {
-        check(conv_of(24, kernel, stride, pad), {2, 16, 9, 10});
+        check<T>(conv_of(24, kernel, stride, pad), {2, 16, 9, 10});
       }
     }
   }
 }
 
-TEST_CASE("weight gradients of channels that fill no block agree with plain loops") {
-  check(conv_of(13, {3, 3}, 1, 1), {1, 3, 9, 7});
-  check(conv_of(1, {3, 3}, 1, 1), {1, 1, 1, 1});
-  check(conv_of(70, {3, 3}, 2, 1), {3, 21, 7, 7});
-  check(conv_of(100, {1, 1}, 1, 0), {3, 37, 5, 5});
-  check(conv_of(16, {3, 3}, 3, 1), {2, 16, 10, 8});
-  check(conv_of(16, {5, 5}, 1, 2), {2, 3, 1, 2});  // maps smaller than the kernel
+template <class T>
+void check_odd_channels() {
+  check<T>(conv_of(13, {3, 3}, 1, 1), {1, 3, 9, 7});
+  check<T>(conv_of(1, {3, 3}, 1, 1), {1, 1, 1, 1});
+  check<T>(conv_of(70, {3, 3}, 2, 1), {3, 21, 7, 7});
+  check<T>(conv_of(100, {1, 1}, 1, 0), {3, 37, 5, 5});
+  check<T>(conv_of(16, {3, 3}, 3, 1), {2, 16, 10, 8});
+  check<T>(conv_of(16, {5, 5}, 1, 2), {2, 3, 1, 2});  // maps smaller than the kernel
   ConvAttributes wide = conv_of(16, {3, 3}, 1, 3);
   wide.dilation = {3, 2};
-  check(wide, {2, 10, 11, 9});
+  check<T>(wide, {2, 10, 11, 9});
   wide.bias = false;
-  check(wide, {2, 10, 11, 9});
+  check<T>(wide, {2, 10, 11, 9});
 }
 
-TEST_CASE("weight gradients of several parts and runs agree with plain loops") {
+template <class T>
+void check_several_parts() {
   const ConvAttributes conv = conv_of(16, {3, 3}, 1, 1);
   const NodeCase node = node_of(conv, {12, 16, 29, 31});
   const direct::WeightOrder order = direct::weight_order(conv_step(step_of(node)));
   CHECK(order.parts > 2);
   CHECK(order.rows / order.parts > order.run);  // several runs, none of which ends with an image
   CHECK(order.run % 29 != 0);
-  check(conv, node.input, {1, 2, 3, 4, 7});
+  check<T>(conv, node.input, {1, 2, 3, 4, 7});
 }
 
-TEST_CASE("weight gradients of groups of any width agree with plain loops") {
+template <class T>
+void check_groups() {
   for (const std::int64_t groups : {2, 3, 8, 16, 48}) {
     ConvAttributes conv = conv_of(96, {3, 3}, 1, 1);
     conv.groups = groups;
-    check(conv, {2, 48, 6, 5});
+    check<T>(conv, {2, 48, 6, 5});
     conv.kernel = {1, 1};
-    check(conv, {2, 96, 6, 5});
+    check<T>(conv, {2, 96, 6, 5});
     conv.filters = groups * 3;
-    check(conv, {2, groups * 5, 4, 4});
+    check<T>(conv, {2, groups * 5, 4, 4});
   }
+}
+
+}  // namespace
+
+TEST_CASE("weight gradients of all kernels, strides and paddings agree with plain loops") {
+  check_all_kernels<float>();
+}
+
+TEST_CASE("weight gradients of channels that fill no block agree with plain loops") {
+  check_odd_channels<float>();
+}
+
+TEST_CASE("weight gradients of several parts and runs agree with plain loops") {
+  check_several_parts<float>();
+}
+
+TEST_CASE("weight gradients of groups of any width agree with plain loops") {
+  check_groups<float>();
+}
+
+TEST_CASE("weight gradients in bf16 agree with plain loops, with the same bits for any threads" *
+          doctest::skip(!cpu_executors_have_bf16())) {
+  check_all_kernels<BFloat16>();
+  check_odd_channels<BFloat16>();
+  check_several_parts<BFloat16>();
+  check_groups<BFloat16>();
 }
 
 TEST_CASE("the order of a weight gradient's sums follows from extents alone") {

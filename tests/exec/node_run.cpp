@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/philox.h"
+#include "tensor/float_types.h"
 
 namespace trainyard::test {
 namespace {
@@ -38,7 +39,9 @@ struct GuardedTensor {
   void set(const std::vector<double>& values) {
     std::memset(memory.data(), 0, static_cast<std::size_t>(span_elements(whole)) * sizeof(T));
     std::size_t next = 0;
-    each([&](std::int64_t at) { data()[at] = static_cast<T>(values[next++]); });
+    each([&](std::int64_t at) {
+      data()[at] = static_cast<T>(static_cast<Arithmetic<T>>(values[next++]));
+    });
   }
   [[nodiscard]] std::vector<double> get() {
     std::vector<double> values;
@@ -49,7 +52,7 @@ struct GuardedTensor {
     bool zero = true;
     for (std::int64_t c = layout.extent[1]; c < layout.padded_channels; ++c) {
       for (std::int64_t n = 0; n < layout.extent[0]; ++n) {
-        zero = zero && data()[layout.offset(n, c, layout.extent[2] - 1, 0)] == T(0);
+        zero = zero && data()[layout.offset(n, c, layout.extent[2] - 1, 0)] == static_cast<T>(0.0f);
       }
     }
     return zero;
@@ -128,7 +131,8 @@ struct Bench {
   const NodeCase& node;
   Signature signature;
   GuardedTensor<T> input, output, output_gradient, input_gradient;
-  std::vector<GuardedTensor<T>> parameters, parameter_gradients, running, batch_statistics;
+  std::vector<GuardedTensor<Arithmetic<T>>> parameters, parameter_gradients, running,
+      batch_statistics;
 };
 
 /// Runs one pass; true if nothing was written outside workspace and reserve.
@@ -274,6 +278,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }
 
 template NodeResults run_node<float>(const ExecutorFactory&, const NodeCase&, double);
+template NodeResults run_node<BFloat16>(const ExecutorFactory&, const NodeCase&, double);
 template NodeResults run_node<double>(const ExecutorFactory&, const NodeCase&, double);
 
 }  // namespace trainyard::test

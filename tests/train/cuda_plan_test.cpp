@@ -11,6 +11,7 @@
 #include "base/median.h"
 #include "base/philox.h"
 #include "every_op.h"
+#include "exec/cpu_executors.h"
 #include "ops/all.h"
 #include "small_training.h"
 #include "tensor/float_types.h"
@@ -173,9 +174,10 @@ class NoisyExecutor final : public Executor {
 
 class NoisyExecutors final : public ExecutorFactory {
  public:
-  NoisyExecutors(DType storage, std::uint64_t seed) : rounder_(storage, seed) {}
+  NoisyExecutors(DType storage, std::uint64_t seed, std::size_t workspace_cap)
+      : rounder_(storage, seed), workspace_cap_(workspace_cap) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    REQUIRE(step.workspace_cap == cuda_target(Precision::fp32).workspace_cap);
+    REQUIRE(step.workspace_cap == workspace_cap_);
     std::unique_ptr<Executor> inner = exact_->make(step);
     if (step.pass == Pass::backward_parameters) return inner;
     return std::make_unique<NoisyExecutor>(std::move(inner), step, rounder_);
@@ -195,6 +197,7 @@ class NoisyExecutors final : public ExecutorFactory {
  private:
   std::unique_ptr<ExecutorFactory> exact_ = make_reference_executors();
   mutable Rounder rounder_;  // draws in step order
+  std::size_t workspace_cap_;
 };
 
 /// The deviation of runs whose stored values are rounded at random: medians over eleven runs.
@@ -206,7 +209,7 @@ Spread measure_spread(const TrainingGraph& graph, const Target& exact, const Tra
                       DType storage) {
   std::vector<double> first, losses, weights;
   for (std::uint64_t seed = 1; seed <= 11; ++seed) {
-    NoisyExecutors executors(storage, seed);
+    NoisyExecutors executors(storage, seed, exact.workspace_cap);
     const Trained noisy = train_ten_steps(graph, exact, executors, [&](std::vector<float>& images) {
       for (float& value : images) value = static_cast<float>(executors.rounder()(value));
     });
@@ -217,23 +220,29 @@ Spread measure_spread(const TrainingGraph& graph, const Target& exact, const Tra
   return {median(first), median(losses), median(weights)};
 }
 
+/// How a network is trained with 16-bit storage.
+struct Storage {
+  Target target;
+  std::unique_ptr<ExecutorFactory> executors = make_reference_executors();
+};
+
 /// A run with 16-bit storage against the run in double: within ten times the spread of random
 /// rounding, as for float32 (ten medians leave room for an unlucky run, and for a rounding that is
 /// the same in all steps that read a value, where the random one is drawn anew for each).
-void check_storage(Precision precision) {
+void check_storage(const Storage& storage) {
+  const Target& target = storage.target;
   for (const std::string& network : kNetworks) {
     CAPTURE(network);
     const TrainingGraph graph = training_graph(network, kBatch);
-    const Target target = cuda_target(precision);
     const Trained expected = train(graph, in_double(target));
-    const Trained found = train(graph, target);
+    const Trained found = train_ten_steps(graph, target, *storage.executors);
     const Spread spread = measure_spread(graph, in_double(target), expected, target.storage);
-    MESSAGE(name_of(precision) << ": spread of the first loss " << spread.first_loss
-                               << ", of ten losses " << spread.losses << ", of the weights "
-                               << spread.weights << "; found "
-                               << std::abs(found.losses[0] - expected.losses[0]) << ", "
-                               << largest_difference(found.losses, expected.losses) << ", "
-                               << largest_difference(found.weights, expected.weights));
+    MESSAGE(target.name << ", " << name_of(target.storage) << ": spread of the first loss "
+                        << spread.first_loss << ", of ten losses " << spread.losses
+                        << ", of the weights " << spread.weights << "; found "
+                        << std::abs(found.losses[0] - expected.losses[0]) << ", "
+                        << largest_difference(found.losses, expected.losses) << ", "
+                        << largest_difference(found.weights, expected.weights));
     CHECK(spread.losses < 0.1);  // else the comparison would be meaningless
     CHECK(std::abs(found.losses[0] - expected.losses[0]) <= 10 * spread.first_loss);
     CHECK(largest_difference(found.losses, expected.losses) <= 10 * spread.losses);
@@ -325,11 +334,18 @@ TEST_CASE("the CUDA plan ends residual blocks in a single step and copies no con
 }
 
 TEST_CASE("ten steps with bf16 storage stay within the spread of random rounding") {
-  check_storage(Precision::bf16);
+  check_storage({cuda_target(Precision::bf16)});
+}
+
+TEST_CASE("ten steps in bf16 on the CPU stay within the spread of random rounding" *
+          doctest::skip(!cpu_executors_have_bf16())) {
+  Target target = cpu_target(true);
+  target.storage = DType::bf16;
+  check_storage({target, make_cpu_executors()});
 }
 
 TEST_CASE("ten steps with fp16 storage stay within the spread of random rounding") {
-  check_storage(Precision::fp16);
+  check_storage({cuda_target(Precision::fp16)});
 }
 
 TEST_CASE("fp32 on the CUDA plan stays far within the spread of bf16") {

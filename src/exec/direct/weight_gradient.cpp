@@ -1,9 +1,12 @@
 #include "exec/direct/weight_gradient.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/offset_allocator.h"
+#include "base/round_up.h"
+#include "exec/direct/paired_maps.h"
 #include "exec/direct/weight_plan.h"
 #include "exec/functor/functor.h"
 #include "kernels/launch.h"
@@ -75,49 +78,88 @@ struct BiasTotals {
   }
 };
 
-/// A step whose output's gradient, or what is in its place, is in blocks that kernels read.
-ConvStep packed_step(const StepDescription& step) {
+/// A map as kernels read it: itself, or a copy in another layout.
+class ReadableMap {
+ public:
+  ReadableMap(const Layout& given, const Layout& wanted, const StepDescription& step,
+              OffsetAllocator& workspace)
+      : layout_(wanted), type_(step.storage) {
+    if (given == wanted) return;
+    copy_ = make_functor_reorder(given, type_, wanted, type_, step.threads);
+    copy_at_ =
+        workspace.take(static_cast<std::size_t>(span_elements(wanted)) * size_of(step.storage));
+  }
+  /// Where the map is, once copy() has run.
+  [[nodiscard]] void* bind(const TensorView& given, void* workspace) {
+    if (copy_ == nullptr) return given.data;
+    const TensorView to{.data = address_at(workspace, copy_at_), .type = type_, .layout = layout_};
+    copy_->bind({.inputs = {given}, .outputs = {to}});
+    return to.data;
+  }
+  void copy() const {
+    if (copy_ != nullptr) copy_->run();
+  }
+
+ private:
+  Layout layout_;
+  DType type_;
+  std::unique_ptr<Executor> copy_;  // or null
+  std::size_t copy_at_ = 0;
+};
+
+/// A step whose maps, or what is in their place, are as kernels read them: in f32 the output's
+/// gradient in blocks, in bf16 both maps as PairedMaps does.
+ConvStep readable_step(const StepDescription& step) {
   ConvStep conv = conv_step(step);
-  conv.maps.output = kernel_layout(conv.maps.output);
+  Layout &input = conv.maps.input, &output = conv.maps.output;
+  if (step.storage == DType::f32) {
+    output = kernel_layout(output);
+    return conv;
+  }
+  const std::int64_t lanes = kBf16Kernels.lanes;
+  if (!PairedRows::supports(input)) input = plain_layout(shape_of(input));
+  if (!PairedRows::supports(output) || output.block != lanes) {
+    output = blocked_layout(shape_of(output), lanes);
+  }
   return conv;
 }
 
 class WeightGradient final : public Executor {
  public:
   explicit WeightGradient(const StepDescription& step)
-      : conv_(packed_step(step)), plan_(weight_plan(conv_)), launcher_(step.threads) {
+      : conv_(readable_step(step)), launcher_(step.threads) {
+    if (step.storage == DType::bf16) pairs_.emplace(conv_);
+    plan_ = pairs_ ? pairs_->plan() : weight_plan(conv_, kernels_for(conv_.maps.output));
     const std::int64_t floats = plan_.order.parts * plan_.part_floats();
     sums_at_ = workspace_.take(static_cast<std::size_t>(floats) * sizeof(float));
-    const Layout given = conv_step(step).maps.output;
-    if (given == plan_.dy) return;
-    pack_ = make_functor_reorder(given, DType::f32, plan_.dy, DType::f32, step.threads);
-    packed_at_ = workspace_.take(static_cast<std::size_t>(span_elements(plan_.dy)) * sizeof(float));
+    const ConvMaps<Layout> given = conv_step(step).maps;
+    x_map_ = std::make_unique<ReadableMap>(given.input, conv_.maps.input, step, workspace_);
+    dy_map_ = std::make_unique<ReadableMap>(given.output, conv_.maps.output, step, workspace_);
+    if (!pairs_) return;
+    pair_bytes_ = round_up(pairs_->bytes(), std::size_t{64});
+    pairs_at_ = workspace_.take(static_cast<std::size_t>(step.threads) * pair_bytes_);
   }
   [[nodiscard]] std::size_t workspace_bytes() const override { return workspace_.used(); }
   [[nodiscard]] Algorithm algorithm() const override {
+    if (pairs_) return {.name = "direct AVX512-BF16"};
     return {.name = plan_.lanes == kAvx512Kernels.lanes ? "direct AVX-512" : "direct AVX2"};
   }
   void bind(const StepTensors& tensors) override {
-    ConvMaps<TensorView> maps = conv_.views(tensors);
-    if (pack_ != nullptr) {
-      const TensorView packed{.data = address_at(tensors.workspace, packed_at_),
-                              .layout = plan_.dy};
-      pack_->bind({.inputs = {maps.output}, .outputs = {packed}});
-      maps.output = packed;
-    }
-    x_ = maps.input.as<float>();
-    dy_ = maps.output.as<float>();
+    const ConvMaps<TensorView> maps = conv_.views(tensors);
+    maps_ = {x_map_->bind(maps.input, tensors.workspace),
+             dy_map_->bind(maps.output, tensors.workspace)};
     weights_ = tensors.parameter_gradients[0].as<float>();
     if (has_bias()) bias_ = tensors.parameter_gradients[1].as<float>();
     sums_ = static_cast<float*>(address_at(tensors.workspace, sums_at_));
+    pair_memory_ = address_at(tensors.workspace, pairs_at_);
   }
   void run() override {
-    if (pack_ != nullptr) pack_->run();
-    const std::int64_t units = plan_.units();
-    parallel_ranges(launcher_.threads(), plan_.order.parts * units, 1,
-                    [&](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t i = begin; i < end; ++i) sum_unit(i / units, i % units);
-                    });
+    x_map_->copy();
+    dy_map_->copy();
+    const std::int64_t threads = launcher_.threads();
+    parallel_ranges(launcher_.threads(), threads, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t thread = begin; thread < end; ++thread) sum_units(thread, threads);
+    });
     plan_.lanes == 16 ? add_parts<16>() : add_parts<8>();
   }
 
@@ -125,32 +167,47 @@ class WeightGradient final : public Executor {
   /// A transposed convolution's is that of the other map, and not computed here.
   [[nodiscard]] bool has_bias() const { return conv_.attributes.bias && !conv_.transposed; }
 
+  /// One thread's units of all parts.
+  void sum_units(std::int64_t thread, std::int64_t threads) const {
+    const std::int64_t units = plan_.units(), all = plan_.order.parts * units;
+    float* const own = static_cast<float*>(
+        address_at(pair_memory_, static_cast<std::size_t>(thread) * pair_bytes_));
+    const std::int64_t end = all * (thread + 1) / threads;
+    for (std::int64_t i = all * thread / threads; i < end; ++i) sum_unit(i / units, i % units, own);
+  }
+
   /// The sums of some filters over the rows of a part.
-  void sum_unit(std::int64_t part, std::int64_t unit) const {
+  void sum_unit(std::int64_t part, std::int64_t unit, float* own) const {
     const std::int64_t first = unit * plan_.unit_vectors();
     const std::int64_t last = std::min(first + plan_.unit_vectors(), plan_.vectors);
-    const WeightOrder& order = plan_.order;
     float* const sums = sums_ + part * plan_.part_floats();
     std::fill(sums + first * plan_.vector_floats(), sums + last * plan_.vector_floats(), 0.0f);
-    const std::int64_t end = order.rows * (part + 1) / order.parts;
-    for (std::int64_t row = order.rows * part / order.parts; row < end; row += order.run) {
-      const Span run{row, std::min(row + order.run, end)};
+    plan_.each_run(part, [&](const Span& run) {
+      const ConvMaps<const float*> maps = maps_of(run, unit, own);
       for (std::int64_t vector = first, some = 0; vector < last; vector += some) {
         some = plan_.next_vectors(vector, last);
-        sum_run(run, vector, plan_.tiles[some - 1], sums);
+        sum_run(maps, run, vector, plan_.tiles[some - 1], sums);
       }
-      if (!has_bias()) continue;
+      if (!has_bias()) return;
       for (std::int64_t vector = first; vector < last; ++vector) {
-        sum_run(run, vector, plan_.filter_sums, sums);
+        sum_run(maps, run, vector, plan_.filter_sums, sums);
       }
-    }
+    });
+  }
+
+  /// Both maps in the layouts of the plan, at least what a run of a unit reads.
+  [[nodiscard]] ConvMaps<const float*> maps_of(const Span& run, std::int64_t unit,
+                                               float* own) const {
+    if (pairs_) return pairs_->pair(maps_, run, unit, own);
+    return {static_cast<const float*>(maps_.input), static_cast<const float*>(maps_.output)};
   }
 
   /// Adds the sums of a run of rows for the filters from `vector` on to those of its part.
-  void sum_run(const Span& run, std::int64_t vector, const PlannedTiles& tiles, float* sums) const {
+  void sum_run(const ConvMaps<const float*>& maps, const Span& run, std::int64_t vector,
+               const PlannedTiles& tiles, float* sums) const {
     const std::int64_t image = run.first / tiles[0].tile.height;
-    const float* const x = x_ + plan_.x.offset(image, plan_.starts[vector], 0, 0);
-    const float* const dy = dy_ + plan_.dy.offset(image, vector * plan_.lanes, 0, 0);
+    const float* const x = maps.input + plan_.x.offset(image, plan_.starts[vector], 0, 0);
+    const float* const dy = maps.output + plan_.dy.offset(image, vector * plan_.lanes, 0, 0);
     for (const PlannedTile& planned : tiles) {
       WeightTile tile = planned.tile;
       tile.x = x + planned.x_offset;
@@ -186,10 +243,12 @@ class WeightGradient final : public Executor {
   WeightPlan plan_;
   CpuLauncher launcher_;
   OffsetAllocator workspace_;
-  std::unique_ptr<Executor> pack_;  // of dy, or null
-  std::size_t sums_at_ = 0, packed_at_ = 0;
-  const float* x_ = nullptr;
-  const float* dy_ = nullptr;
+  std::unique_ptr<ReadableMap> x_map_, dy_map_;
+  std::optional<PairedMaps> pairs_;  // in bf16
+  std::size_t sums_at_ = 0, pairs_at_ = 0;
+  std::size_t pair_bytes_ = 0;  // of a thread
+  ConvMaps<const void*> maps_ = {};
+  void* pair_memory_ = nullptr;
   float* sums_ = nullptr;
   float* weights_ = nullptr;
   float* bias_ = nullptr;

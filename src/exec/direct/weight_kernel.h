@@ -25,9 +25,9 @@ template <int n, class F>
   (std::make_integer_sequence<int, n>{});
 }
 
-/// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b) and
-/// multiply_add(a, b, sum). kTogether: columns taken together, more than one only where the
-/// steps from column to column and from tap to tap are known.
+/// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b),
+/// multiply_add(a, b, sum) and add_values(sum, p). kTogether: columns taken together, more than one
+/// only where the steps from column to column and from tap to tap are known.
 template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether>
 struct TileSum {
   using Vector = typename Simd::Vector;
@@ -141,10 +141,10 @@ void sum_filters(const WeightTile& tile) {
     std::int64_t p = 0;
     for (; p + kSums <= tile.inner.last; p += kSums) {
       unrolled<kSums>(
-          [&](auto i) { sums[i] = Simd::add(sums[i], Simd::load(from + (p + i) * Simd::kLanes)); });
+          [&](auto i) { sums[i] = Simd::add_values(sums[i], from + (p + i) * Simd::kLanes); });
     }
     for (int i = 0; p < tile.inner.last; ++p, ++i) {
-      sums[i] = Simd::add(sums[i], Simd::load(from + p * Simd::kLanes));
+      sums[i] = Simd::add_values(sums[i], from + p * Simd::kLanes);
     }
     if (++row < tile.height) continue;
     row = 0;

@@ -14,6 +14,7 @@ struct Avx512 {
   static void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
   static Vector broadcast(const float* p) { return _mm512_set1_ps(*p); }
   static Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
+  static Vector add_values(Vector sum, const float* p) { return add(sum, load(p)); }
   static Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
 };
 

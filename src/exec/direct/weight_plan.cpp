@@ -68,8 +68,8 @@ std::vector<Taps> taps_of(std::int64_t columns) {
 /// Makes the tiles of a convolution.
 class Tiler {
  public:
-  Tiler(const ConvStep& conv, const WeightPlan& plan)
-      : plan_(plan), rows_(height_of(conv)), columns_(width_of(conv)), list_(*kernels_of(plan.dy)) {
+  Tiler(const ConvStep& conv, const WeightPlan& plan, const KernelList& list)
+      : plan_(plan), rows_(height_of(conv)), columns_(width_of(conv)), list_(list) {
     steps_ = steps();
   }
 
@@ -220,9 +220,25 @@ Layout kernel_layout(const Layout& dy) {
   return blocked_layout(shape_of(dy), list.lanes);
 }
 
-WeightPlan weight_plan(const ConvStep& conv) {
+const KernelList& kernels_for(const Layout& dy) {
+  const KernelList* const list = kernels_of(dy);
+  TY_CHECK(list != nullptr, "dy is in blocks of a vector");
+  return *list;
+}
+
+Span input_rows(const ConvStep& conv, const Span& output_rows) {
+  const Axis axis = height_of(conv);
+  const std::int64_t last = output_rows.last - 1;
+  const std::int64_t from = output_rows.first % axis.output * axis.stride + axis.start(0);
+  const std::int64_t to = last % axis.output * axis.stride + axis.start(axis.kernel - 1) + 1;
+  const Span rows{
+      output_rows.first / axis.output * axis.input + std::clamp(from, std::int64_t{0}, axis.input),
+      last / axis.output * axis.input + std::clamp(to, std::int64_t{0}, axis.input)};
+  return {rows.first, std::max(rows.first, rows.last)};
+}
+
+WeightPlan weight_plan(const ConvStep& conv, const KernelList& list) {
   const std::int64_t groups = conv.attributes.groups, lanes = conv.maps.output.block;
-  TY_CHECK(kernels_of(conv.maps.output) != nullptr, "dy is in blocks of a vector");
   WeightPlan plan{.order = weight_order(conv),
                   .lanes = lanes,
                   .vectors = ceil_of(conv.filters(), lanes),
@@ -236,7 +252,7 @@ WeightPlan weight_plan(const ConvStep& conv) {
                   .x = conv.maps.input,
                   .dy = conv.maps.output};
   set_channels(plan, conv.maps.input.extent[1]);
-  const Tiler tiler(conv, plan);
+  const Tiler tiler(conv, plan, list);
   plan.filter_sums = {tiler.filter_sums()};
   for (PlannedTiles tiles = tiler.tiles(1); !tiles.empty();
        tiles = tiler.tiles(static_cast<std::int64_t>(plan.tiles.size()) + 1)) {

@@ -1,6 +1,7 @@
 // How a weight gradient is cut into tiles, runs of pixels and parts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -58,9 +59,22 @@ struct WeightPlan {
   [[nodiscard]] std::int64_t part_floats() const { return vectors * vector_floats(); }
   /// Of dy, from the first of a vector's sums.
   [[nodiscard]] std::int64_t filter_sums_at() const { return area * padded_channels * lanes; }
+  /// Calls f(run) for each run of a part's rows.
+  template <class F>
+  void each_run(std::int64_t part, const F& f) const {
+    const std::int64_t end = order.rows * (part + 1) / order.parts;
+    for (std::int64_t row = order.rows * part / order.parts; row < end; row += order.run) {
+      f(Span{row, std::min(row + order.run, end)});
+    }
+  }
   [[nodiscard]] std::int64_t unit_vectors() const { return kUnitFilters / lanes; }
   [[nodiscard]] std::int64_t units() const {
     return (vectors + unit_vectors() - 1) / unit_vectors();
+  }
+  /// Channels of x that the vectors of a unit read.
+  [[nodiscard]] Span unit_channels(std::int64_t unit) const {
+    const auto last = std::min((unit + 1) * unit_vectors(), vectors) - 1;
+    return {starts[unit * unit_vectors()], starts[last] + padded_channels};
   }
   /// How many vectors to take together from `vector` on, before `last`.
   [[nodiscard]] std::int64_t next_vectors(std::int64_t vector, std::int64_t last) const;
@@ -68,7 +82,12 @@ struct WeightPlan {
 
 /// The layout in which kernels of this processor read dy: its own, or blocks of a vector.
 [[nodiscard]] Layout kernel_layout(const Layout& dy);
-/// maps.output has kernel_layout().
-[[nodiscard]] WeightPlan weight_plan(const ConvStep& conv);
+/// The kernels for a dy of kernel_layout().
+[[nodiscard]] const KernelList& kernels_for(const Layout& dy);
+/// The rows of the input, counted over all images in succession, that these rows of the output
+/// read; empty if they read padding alone.
+[[nodiscard]] Span input_rows(const ConvStep& conv, const Span& output_rows);
+/// For the kernels of `list`, in whose blocks maps.output is.
+[[nodiscard]] WeightPlan weight_plan(const ConvStep& conv, const KernelList& list);
 
 }  // namespace trainyard::direct

@@ -69,5 +69,18 @@ struct KernelList {
 };
 extern const KernelList kAvx2Kernels;    // x86-64-v3, vectors of 8
 extern const KernelList kAvx512Kernels;  // x86-64-v4, vectors of 16
+/// AVX512-BF16, vectors of 16: x and dy are pairs of bf16 in a float's place each, of which the
+/// products are added, the second's first. Of all steps but `neighbours` and `planes`.
+extern const KernelList kBf16Kernels;
+
+/// Values of bf16, by their bits, to be paired: for groups g and i below `values`, from[g * step +
+/// i] with from[g * step + i + distance], which has the upper half of to[g * values + i].
+struct ValuePairs {
+  const std::uint16_t* from;
+  float* to;
+  std::int64_t groups, values, step, distance;
+};
+/// Needs AVX512-BF16.
+void pair_values(const ValuePairs& all);
 
 }  // namespace trainyard::direct

@@ -4,6 +4,7 @@
 #include "ops/bn.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/error.h"
 #include "exec/functor/channels.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr std::int64_t kGroupBytes = std::int64_t{8} << 20;
 
 /// Shapes and memory shared by forward and backward.
-template <int kBlock>
+template <class T, int kBlock>
 class BnPlanes : public Executor {
  public:
   explicit BnPlanes(const StepDescription& step)
@@ -31,7 +32,7 @@ class BnPlanes : public Executor {
         output_(step.outputs[0]),
         channels_(step.inputs[0].extent[1]),
         blocks_(step.inputs[0].padded_channels / kBlock) {
-    const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(float);
+    const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(T);
     group_ = std::clamp<std::int64_t>(kGroupBytes / block_bytes, 1, blocks_);
   }
   /// The sums of all replicas, whose doubles come first, since the numbers behind may be odd; two
@@ -106,9 +107,9 @@ class BnPlanes : public Executor {
   }
 };
 
-template <int kBlock>
-class BnPlanesForward final : public BnPlanes<kBlock> {
-  using Base = BnPlanes<kBlock>;
+template <class T, int kBlock>
+class BnPlanesForward final : public BnPlanes<T, kBlock> {
+  using Base = BnPlanes<T, kBlock>;
 
  public:
   explicit BnPlanesForward(const StepDescription& step)
@@ -122,9 +123,9 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
     const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
     mean_ = statistics[0].template as<float>();
     variance_ = statistics[1].template as<float>();
-    x_ = tensors.inputs[0].template as<float>();
-    if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<float>();
-    y_ = tensors.outputs[0].template as<float>();
+    x_ = tensors.inputs[0].template as<T>();
+    if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
+    y_ = tensors.outputs[0].template as<T>();
   }
 
  private:
@@ -143,10 +144,10 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
   }
   void sum_group(std::int64_t block, std::int64_t blocks) override {
     if (!training_) return make_factors(block, blocks);
-    this->launcher_.rows(
-        this->pieces(blocks),
-        PieceStatistics<kBlock>{this->planes_, this->input_, x_ + block * this->input_.block_stride,
-                                this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(this->pieces(blocks),
+                         PieceStatistics<T, kBlock>{this->planes_, this->input_,
+                                                    x_ + block * this->input_.block_stride,
+                                                    this->partial_[0], this->partial_[1]});
     this->launcher_.rows(blocks, MergeStatistics<kBlock>{this->planes_, this->partial_[0],
                                                          this->partial_[1], block, moments()});
   }
@@ -158,25 +159,26 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
   void settle() override { this->launcher_.each(this->padded(), moments()); }
   void finish_group(std::int64_t block, std::int64_t blocks) override {
     const std::int64_t at = block * this->input_.block_stride;
-    this->launcher_.rows(blocks * this->planes_.images,
-                         NormalisePlane<kBlock>{this->planes_, this->input_, this->output_, x_ + at,
-                                                residual_ == nullptr ? nullptr : residual_ + at,
-                                                y_ + block * this->output_.block_stride, block,
-                                                make_.out, this->attributes_.relu});
+    this->launcher_.rows(
+        blocks * this->planes_.images,
+        NormalisePlane<T, kBlock>{this->planes_, this->input_, this->output_, x_ + at,
+                                  residual_ == nullptr ? nullptr : residual_ + at,
+                                  y_ + block * this->output_.block_stride, block, make_.out,
+                                  this->attributes_.relu});
   }
 
   bool training_;
   MakeChannelFactors<float> make_{};
   float* mean_ = nullptr;  // written in training, read in evaluation
   float* variance_ = nullptr;
-  const float* x_ = nullptr;
-  const float* residual_ = nullptr;
-  float* y_ = nullptr;
+  const T* x_ = nullptr;
+  const T* residual_ = nullptr;
+  T* y_ = nullptr;
 };
 
-template <int kBlock>
-class BnPlanesBackward final : public BnPlanes<kBlock> {
-  using Base = BnPlanes<kBlock>;
+template <class T, int kBlock>
+class BnPlanesBackward final : public BnPlanes<T, kBlock> {
+  using Base = BnPlanes<T, kBlock>;
 
  public:
   using Base::Base;
@@ -184,9 +186,9 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
   void bind(const StepTensors& tensors) override {
     this->bind_workspace(tensors.workspace);
     factors_ = ChannelFactors<float>::at(tensors.reserve, this->padded());
-    x_ = tensors.inputs[0].template as<float>();
-    dy_ = tensors.output_gradients[0].template as<float>();
-    dx_ = tensors.input_gradients[0].template as<float>();
+    x_ = tensors.inputs[0].template as<T>();
+    dy_ = tensors.output_gradients[0].template as<T>();
+    dx_ = tensors.input_gradients[0].template as<T>();
     if (this->attributes_.residual) bind_residual(tensors);
     settle_ = {.variance = tensors.batch_statistics[1].template as<float>(),
                .eps = static_cast<float>(this->attributes_.eps),
@@ -206,25 +208,25 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
  private:
   /// If the residual's gradient is not needed, it is stored in the input's until the second pass.
   void bind_residual(const StepTensors& tensors) {
-    float* const wanted = tensors.input_gradients[1].template as<float>();
-    residual_ = {tensors.outputs[0].template as<float>(), wanted != nullptr ? wanted : dx_};
+    T* const wanted = tensors.input_gradients[1].template as<T>();
+    residual_ = {tensors.outputs[0].template as<T>(), wanted != nullptr ? wanted : dx_};
   }
-  [[nodiscard]] ResidualGradientPlanes residual_at(std::int64_t block) const {
+  [[nodiscard]] ResidualGradientPlanes<T> residual_at(std::int64_t block) const {
     if (residual_.y == nullptr) return {};
-    float* const gradient = residual_.gradient;
+    T* const gradient = residual_.gradient;
     return {residual_.y + block * this->output_.block_stride,
             gradient == nullptr ? nullptr : gradient + block * this->input_.block_stride};
   }
   /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
-  [[nodiscard]] GradientPlanes second_pass(GradientPlanes tensors,
-                                           const ResidualGradientPlanes& residual) const {
+  [[nodiscard]] GradientPlanes<T> second_pass(GradientPlanes<T> tensors,
+                                              const ResidualGradientPlanes<T>& residual) const {
     if (residual.y == nullptr) return tensors;
     tensors.output = this->input_;
     tensors.dy = residual.gradient;
     tensors.relu = false;
     return tensors;
   }
-  [[nodiscard]] GradientPlanes tensors_at(std::int64_t block) const {
+  [[nodiscard]] GradientPlanes<T> tensors_at(std::int64_t block) const {
     return {this->planes_,
             this->input_,
             this->output_,
@@ -236,8 +238,8 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
   }
   void sum_group(std::int64_t block, std::int64_t blocks) override {
     this->launcher_.rows(this->pieces(blocks),
-                         PieceGradientSums<kBlock>{tensors_at(block), residual_at(block),
-                                                   this->partial_[0], this->partial_[1]});
+                         PieceGradientSums<T, kBlock>{tensors_at(block), residual_at(block),
+                                                      this->partial_[0], this->partial_[1]});
     this->launcher_.rows(blocks, MergeGradients<kBlock>{this->planes_, this->partial_[0],
                                                         this->partial_[1], block, settle_});
   }
@@ -247,22 +249,22 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
     if (dx_ == nullptr) return;
     this->launcher_.rows(
         blocks * this->planes_.images,
-        GradientPlane<kBlock>{second_pass(tensors_at(block), residual_at(block)), settle_.factors,
-                              dx_ + block * this->input_.block_stride});
+        GradientPlane<T, kBlock>{second_pass(tensors_at(block), residual_at(block)),
+                                 settle_.factors, dx_ + block * this->input_.block_stride});
   }
 
-  const float* x_ = nullptr;
-  const float* dy_ = nullptr;
-  float* dx_ = nullptr;  // or null: not needed
-  ResidualGradientPlanes residual_;
+  const T* x_ = nullptr;
+  const T* dy_ = nullptr;
+  T* dx_ = nullptr;  // or null: not needed
+  ResidualGradientPlanes<T> residual_;
   ChannelFactors<float> factors_{};
   SettleGradients<float> settle_{};
 };
 
-template <int kBlock>
+template <class T, int kBlock>
 std::unique_ptr<Executor> make(const StepDescription& step) {
-  if (step.pass == Pass::backward_data) return std::make_unique<BnPlanesBackward<kBlock>>(step);
-  return std::make_unique<BnPlanesForward<kBlock>>(step);
+  if (step.pass == Pass::backward_data) return std::make_unique<BnPlanesBackward<T, kBlock>>(step);
+  return std::make_unique<BnPlanesForward<T, kBlock>>(step);
 }
 
 /// True if the pixels of a block of channels have no gaps between them.
@@ -280,19 +282,26 @@ std::int64_t plane_block(const StepDescription& step) {
   return pixels && planes ? input.block : 0;
 }
 
-}  // namespace
-
-std::unique_ptr<Executor> make_bn(const LibraryPtr& /*library*/, const StepDescription& step) {
+/// Blocks of 8 channels are for AVX2, whose processors do not compute in bf16.
+template <class T>
+std::unique_ptr<Executor> make_planes(const StepDescription& step) {
   switch (plane_block(step)) {
     case 16:
-      return make<16>(step);
+      return make<T, 16>(step);
     case 8:
-      return make<8>(step);
+      if constexpr (std::is_same_v<T, float>) return make<T, 8>(step);
+      throw Error(ErrorKind::bug, "batch norm in bf16 has no blocks of 8 channels");
     case 1:
-      return make<1>(step);
+      return make<T, 1>(step);
     default:
       return make_channel_executor(step);
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Executor> make_bn(const LibraryPtr& /*library*/, const StepDescription& step) {
+  return step.storage == DType::bf16 ? make_planes<BFloat16>(step) : make_planes<float>(step);
 }
 
 }  // namespace trainyard::onednn

@@ -2,7 +2,7 @@
 // of wider ones (concatenated branches). (oneDNN has code for whole tensors alone, and with it
 // ResNet-20's first loss was ten times as far from float64 as a change of one ulp in every weight
 // moves it, with these functors about as far: tests/golden.) What happens to a channel and to a
-// value is functor/bn_formulas.h's.
+// value is functor/bn_formulas.h's. Values are stored in T and computed in float.
 //
 // A plane is one block of channels of one image: [h * w, kBlock] without gaps; the channels of a
 // plain tensor are blocks of one. Sums are taken over pieces of a plane that stay in the
@@ -104,11 +104,11 @@ struct BlockConstants {
 };
 
 /// Mean and sum of squared deviations of each channel of a piece: one row of `kBlock` each.
-template <int kBlock>
+template <class T, int kBlock>
 struct PieceStatistics {
   Planes planes;
   PlaneAddress address;
-  const float* x;
+  const T* x;
   float* means;
   float* squares;
 
@@ -117,10 +117,11 @@ struct PieceStatistics {
     constexpr int kLanes = kPlaneLanes<kBlock, 4>;
     const std::int64_t piece = row % planes.pieces;
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
-    const float* const data = x + address.offset(planes, row / planes.pieces) + first * kBlock;
+    const T* const data = x + address.offset(planes, row / planes.pieces) + first * kBlock;
     const std::int64_t values = (end - first) * kBlock;
     float sums[kLanes] = {};
-    each_value<kBlock, kLanes>(values, [&](std::int64_t i, int lane) { sums[lane] += data[i]; });
+    each_value<kBlock, kLanes>(
+        values, [&](std::int64_t i, int lane) { sums[lane] += static_cast<float>(data[i]); });
     fold_lanes<kBlock>(sums);
     float mean[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -128,7 +129,7 @@ struct PieceStatistics {
     }
     float around[kLanes] = {};
     each_value<kBlock, kLanes>(values, [&](std::int64_t i, int lane) {
-      const float centred = data[i] - mean[lane];
+      const float centred = static_cast<float>(data[i]) - mean[lane];
       around[lane] += centred * centred;
     });
     fold_lanes<kBlock>(around);
@@ -176,13 +177,13 @@ struct MergeStatistics {
 };
 
 /// y = bn(x), plus the residual if there is one, clamped at 0 with relu. A row is a plane.
-template <int kBlock>
+template <class T, int kBlock>
 struct NormalisePlane {
   Planes planes;
   PlaneAddress from, to;
-  const float* x;
-  const float* residual;  // same layout as x, or null; only with relu
-  float* y;
+  const T* x;
+  const T* residual;  // same layout as x, or null; only with relu
+  T* y;
   std::int64_t first_block;
   ChannelFactors<float> channels;
   bool relu;
@@ -198,15 +199,16 @@ struct NormalisePlane {
   TY_HD void apply(std::int64_t plane) const {
     constexpr int kLanes = kPlaneLanes<kBlock, 1>;
     const std::int64_t at = from.offset(planes, plane);
-    const float* const in = x + at;
-    const float* const added = kResidual ? residual + at : nullptr;
-    float* const out = y + to.offset(planes, plane);
+    const T* const in = x + at;
+    const T* const added = kResidual ? residual + at : nullptr;
+    T* const out = y + to.offset(planes, plane);
     const BlockConstants<kBlock, kLanes> constants(channels,
                                                    (first_block + plane / planes.images) * kBlock);
     each_value<kBlock, kLanes>(planes.pixels * kBlock, [&](std::int64_t i, int lane) {
-      const float normal = constants[lane].normalised(in[i]);
-      const float value = kResidual ? normal + added[i] : normal;
-      out[i] = kRelu ? clamped(value) : value;
+      const float normal = constants[lane].normalised(static_cast<float>(in[i]));
+      float value = normal;
+      if constexpr (kResidual) value += static_cast<float>(added[i]);
+      out[i] = static_cast<T>(kRelu ? clamped(value) : value);
     });
   }
 };

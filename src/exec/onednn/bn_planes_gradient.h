@@ -6,11 +6,12 @@
 namespace trainyard::onednn {
 
 /// The tensors that both passes over the planes read.
+template <class T>
 struct GradientPlanes {
   Planes planes;
   PlaneAddress input, output;  // of x and dx, of dy
-  const float* x;
-  const float* dy;
+  const T* x;
+  const T* dy;
   std::int64_t first_block;
   ChannelFactors<float> channels;
   bool relu;
@@ -22,16 +23,17 @@ struct GradientPlanes {
 };
 
 /// The gradient of the sum before a ReLU: that of a residual, and the dy of the second pass.
+template <class T>
 struct ResidualGradientPlanes {
-  const float* y = nullptr;   // same layout as dy; null: no residual
-  float* gradient = nullptr;  // same layout as x, may be dy; null: not needed
+  const T* y = nullptr;   // same layout as dy; null: no residual
+  T* gradient = nullptr;  // same layout as x, may be dy; null: not needed
 };
 
 /// Sums over a piece of dy and of dy * (x - mean), for dy where the ReLU was open.
-template <int kBlock>
+template <class T, int kBlock>
 struct PieceGradientSums {
-  GradientPlanes tensors;
-  ResidualGradientPlanes residual;
+  GradientPlanes<T> tensors;
+  ResidualGradientPlanes<T> residual;
   float* gradients;
   float* products;
 
@@ -52,20 +54,20 @@ struct PieceGradientSums {
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
     const std::int64_t in = tensors.input.offset(planes, plane) + first * kBlock;
     const std::int64_t out = tensors.output.offset(planes, plane) + first * kBlock;
-    const float* const x = tensors.x + in;
-    const float* const dy = tensors.dy + out;
-    const float* const y = kCut >= ReluCut::by_output ? residual.y + out : nullptr;
-    float* const kept = kCut == ReluCut::kept ? residual.gradient + in : nullptr;
+    const T* const x = tensors.x + in;
+    const T* const dy = tensors.dy + out;
+    const T* const y = kCut >= ReluCut::by_output ? residual.y + out : nullptr;
+    T* const kept = kCut == ReluCut::kept ? residual.gradient + in : nullptr;
     const BlockConstants<kBlock, kLanes> constants(tensors.channels,
                                                    tensors.first_channel(plane, kBlock));
     float gradient[kLanes] = {}, product[kLanes] = {};
     each_value<kBlock, kLanes>((end - first) * kBlock, [&](std::int64_t i, int lane) {
-      const float value = x[i];
+      const float value = static_cast<float>(x[i]);
       float above = 1;
       if (kCut == ReluCut::by_input) above = constants[lane].normalised(value);
-      if (kCut >= ReluCut::by_output) above = y[i];
-      const float open = behind_relu(above, dy[i]);
-      if (kCut == ReluCut::kept) kept[i] = open;
+      if (kCut >= ReluCut::by_output) above = static_cast<float>(y[i]);
+      const float open = behind_relu(above, static_cast<float>(dy[i]));
+      if (kCut == ReluCut::kept) kept[i] = static_cast<T>(open);  // exact
       gradient[lane] += open;
       product[lane] += open * (value - constants.mean[lane]);
     });
@@ -104,11 +106,11 @@ struct MergeGradients {
 };
 
 /// The gradient of x. A row is a plane. Reads x and dy, writes dx.
-template <int kBlock>
+template <class T, int kBlock>
 struct GradientPlane {
-  GradientPlanes tensors;
+  GradientPlanes<T> tensors;
   GradientFactors<float> factors;
-  float* dx;
+  T* dx;
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t plane) const {
@@ -121,9 +123,9 @@ struct GradientPlane {
     constexpr int kLanes = kPlaneLanes<kBlock, 1>;
     const Planes& planes = tensors.planes;
     const std::int64_t at = tensors.input.offset(planes, plane);
-    const float* const x = tensors.x + at;
-    const float* const dy = tensors.dy + tensors.output.offset(planes, plane);
-    float* const out = dx + at;
+    const T* const x = tensors.x + at;
+    const T* const dy = tensors.dy + tensors.output.offset(planes, plane);
+    T* const out = dx + at;
     const std::int64_t first = tensors.first_channel(plane, kBlock);
     const BlockConstants<kBlock, kLanes> constants(tensors.channels, first);
     float mean_gradient[kLanes], slope[kLanes];
@@ -133,9 +135,11 @@ struct GradientPlane {
     }
     each_value<kBlock, kLanes>(planes.pixels * kBlock, [&](std::int64_t i, int lane) {
       const ChannelConstants<float> channel = constants[lane];
-      const float value = x[i], all = dy[i];
+      const float value = static_cast<float>(x[i]);
+      const float all = static_cast<float>(dy[i]);
       const float open = kRelu ? behind_relu(channel.normalised(value), all) : all;
-      out[i] = input_gradient<float>(channel, {mean_gradient[lane], slope[lane]}, value, open);
+      out[i] = static_cast<T>(
+          input_gradient<float>(channel, {mean_gradient[lane], slope[lane]}, value, open));
     });
   }
 };

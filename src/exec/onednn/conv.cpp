@@ -1,5 +1,6 @@
-// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into the format
-// that its implementation requires. Their gradients are computed in exec/direct.
+// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into the format,
+// and rounds them to the type, that its implementation requires. Their gradients are computed in
+// exec/direct.
 #include <utility>
 
 #include "base/offset_allocator.h"
@@ -14,23 +15,26 @@ namespace {
 
 /// One convolution as oneDNN sees it.
 struct Convolution {
-  Desc source, weights, bias, destination;  // source and destination in the plan's layouts
-  ConvMaps<Source> at;                      // where these two are, or their gradients
+  Desc source, destination;  // in the plan's layouts
+  Desc weights, bias;        // of the flat blocks: f32
+  Desc factors;              // the weights as they are multiplied: in the type of both maps
+  ConvMaps<Source> at;       // where these two are, or their gradients
   WindowDims window;
   bool has_bias = false;  // which oneDNN adds to its output
 };
 
-Convolution describe_conv(const ConvStep& step) {
+Convolution describe_conv(const ConvStep& step, DType storage) {
   const ConvAttributes& conv = step.attributes;
   const Margins& margins = step.margins;
   const bool has_bias = conv.bias && !step.transposed;
   Dims weights{step.filters() / conv.groups, step.channels(), conv.kernel.h, conv.kernel.w};
   if (conv.groups > 1) weights.insert(weights.begin(), conv.groups);
   return {
-      .source = desc_of(step.maps.input),
+      .source = desc_of(step.maps.input, storage),
+      .destination = desc_of(step.maps.output, storage),
       .weights = plain_desc(weights),
       .bias = has_bias ? plain_desc({conv.filters}) : Desc(),
-      .destination = desc_of(step.maps.output),
+      .factors = any_desc(weights, storage),
       .at = step.by_role(step.pass == Pass::backward_data ? Source::input_gradient : Source::input,
                          step.forward() ? Source::output : Source::output_gradient),
       .window = {.size = {conv.kernel.h, conv.kernel.w},
@@ -43,8 +47,7 @@ Convolution describe_conv(const ConvStep& step) {
 
 auto forward_desc(const dnnl::engine& engine, const Convolution& conv, const Desc& source,
                   const Desc& destination) {
-  return convolution_forward(engine, source, any_of(conv.weights), conv.bias, destination,
-                             conv.window);
+  return convolution_forward(engine, source, conv.factors, conv.bias, destination, conv.window);
 }
 
 void add_output(PrimitiveList& list, const Convolution& conv) {
@@ -66,7 +69,7 @@ void add_output(PrimitiveList& list, const Convolution& conv) {
 void add_input_gradient(PrimitiveList& list, const Convolution& conv) {
   const auto build = [&](const Desc& source, const Desc& destination) {
     const auto hint = forward_desc(list.engine(), conv, source, destination);
-    return convolution_backward_data(list.engine(), hint, source, any_of(conv.weights), destination,
+    return convolution_backward_data(list.engine(), hint, source, conv.factors, destination,
                                      conv.window);
   };
   const auto desc = choose(build, conv.source, conv.destination);
@@ -79,20 +82,23 @@ void add_input_gradient(PrimitiveList& list, const Convolution& conv) {
 }
 
 /// y + bias, in place.
+template <class T>
 struct PlusBias {
-  const float* y;
+  const T* y;
   const float* bias;  // [channels]
-  float operator()(const Place& at) const { return y[at.offset] + bias[at.c]; }
+  float operator()(const Place& at) const { return static_cast<float>(y[at.offset]) + bias[at.c]; }
 };
 
 /// The terms of the bias's gradient.
+template <class T>
 struct BiasTerms {
-  const float* dy;
-  PairSum operator()(const Place& at) const { return {dy[at.offset], 0}; }
+  const T* dy;
+  PairSum operator()(const Place& at) const { return {static_cast<float>(dy[at.offset]), 0}; }
 };
 
 /// A transposed convolution's forward pass or gradient of the parameters: no primitive of a
 /// convolution has a bias for its input.
+template <class T>
 class WithBias final : public Executor {
  public:
   WithBias(std::unique_ptr<Executor> product, const StepDescription& step)
@@ -116,12 +122,11 @@ class WithBias final : public Executor {
  private:
   void add_bias() const {
     const TensorView& out = tensors_.outputs[0];
-    map_places<float>(launcher_, out,
-                      PlusBias{out.as<float>(), tensors_.parameters[1].as<float>()});
+    map_places<T>(launcher_, out, PlusBias<T>{out.as<T>(), tensors_.parameters[1].as<float>()});
   }
   void sum_gradient() const {
     const TensorView& dy = tensors_.output_gradients[0];
-    sum_channels(launcher_, dy.layout, BiasTerms{dy.as<float>()},
+    sum_channels(launcher_, dy.layout, BiasTerms<T>{dy.as<T>()},
                  tensors_.parameter_gradients[1].as<float>(), static_cast<float*>(nullptr),
                  address_at(tensors_.workspace, sums_), tensors_.batch.finished);
   }
@@ -138,7 +143,7 @@ std::unique_ptr<Executor> make_product(const LibraryPtr& library, const StepDesc
   const ConvStep product = conv_step(step);
   if (product.computes == ConvProduct::weight_gradient) return direct::make_weight_gradient(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const Convolution conv = describe_conv(product);
+  const Convolution conv = describe_conv(product, step.storage);
   product.computes == ConvProduct::output ? add_output(*list, conv)
                                           : add_input_gradient(*list, conv);
   list->finish();
@@ -153,7 +158,10 @@ std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescrip
   const bool bias_apart =
       conv.transposed && conv.attributes.bias && step.pass != Pass::backward_data;
   if (!bias_apart) return product;
-  return std::make_unique<WithBias>(std::move(product), step);
+  if (step.storage == DType::bf16) {
+    return std::make_unique<WithBias<BFloat16>>(std::move(product), step);
+  }
+  return std::make_unique<WithBias<float>>(std::move(product), step);
 }
 
 }  // namespace trainyard::onednn

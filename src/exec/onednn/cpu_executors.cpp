@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "exec/functor/functor.h"
 #include "exec/functor/then_relu.h"
 #include "exec/onednn/executors.h"
@@ -55,7 +56,9 @@ class CpuExecutors final : public ExecutorFactory {
   explicit CpuExecutors(CpuExecutorSettings settings)
       : convolutions_(std::make_unique<winograd::Engines>(std::move(settings), library_name())) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    TY_CHECK(step.storage == DType::f32, "the CPU computes in f32");
+    TY_CHECK(
+        step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
+        "the CPU stores f32, and bf16 where the processor multiplies it");
     TY_CHECK(!step.adds_gradient, "cpu_target() has no steps that add to a gradient");
     for (const LibraryOp& op : kLibraryOps) {
       if (op.type != step.op->type()) continue;
@@ -69,8 +72,10 @@ class CpuExecutors final : public ExecutorFactory {
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,
                                                        int threads) const override {
-    const bool floats = from_type == DType::f32 && to_type == DType::f32;
-    if (floats && library_copies(from, to)) return onednn::make_copy(library_, from, to, threads);
+    const bool known = to_type == DType::f32 || to_type == DType::bf16;
+    if (from_type == to_type && known && library_copies(from, to)) {
+      return onednn::make_copy(library_, from, to, to_type, threads);
+    }
     return make_functor_reorder(from, from_type, to, to_type, threads);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
@@ -98,6 +103,10 @@ class CpuExecutors final : public ExecutorFactory {
 };
 
 }  // namespace
+
+bool cpu_executors_have_bf16() {
+  return processor_has_avx512() && __builtin_cpu_supports("avx512bf16");
+}
 
 std::unique_ptr<ExecutorFactory> make_cpu_executors() { return make_cpu_executors({}); }
 

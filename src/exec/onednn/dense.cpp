@@ -1,5 +1,6 @@
-// Fully connected layers as inner products over plain tensors: weights are used unchanged, which
-// costs nothing (matrix products take either side transposed) and saves a copy of them every step.
+// Fully connected layers as inner products over plain tensors. In f32 weights are used unchanged,
+// which costs nothing (matrix products take either side transposed) and saves a copy of them every
+// step; in bf16 they are copied anyway, into the format that the implementation requires.
 #include "ops/dense.h"
 
 #include "exec/onednn/descriptors.h"
@@ -11,7 +12,8 @@ namespace {
 struct Dense {
   Desc given;                               // input in the plan's layout, four-dimensional
   Desc plain;                               // the same, row-major
-  Desc source, weights, bias, destination;  // two-dimensional, row-major
+  Desc source, weights, bias, destination;  // two-dimensional, row-major; weights and bias f32
+  Desc factors;                             // the weights as they are multiplied
   bool has_bias = false;
 };
 
@@ -22,26 +24,29 @@ Dense describe_dense(const StepDescription& step) {
   const Shape shape = shape_of(input);
   const std::int64_t features = shape.c() * shape.h() * shape.w();
   const Layout row_major = plain_layout(shape);
-  const Desc plain = desc_of(row_major);
+  const DType type = step.storage;
+  const Desc plain = desc_of(row_major, type);
+  const Dims weights{dense.units, features};
   TY_CHECK(same_memory(output, plain_layout(shape_of(output))), "features are plain");
-  return {.given = same_memory(input, row_major) ? plain : desc_of(input),
+  return {.given = same_memory(input, row_major) ? plain : desc_of(input, type),
           .plain = plain,
-          .source = plain_desc({shape.n(), features}),
-          .weights = plain_desc({dense.units, features}),
+          .source = plain_desc({shape.n(), features}, type),
+          .weights = plain_desc(weights),
           .bias = dense.bias ? plain_desc({dense.units}) : Desc(),
-          .destination = plain_desc({shape.n(), dense.units}),
+          .destination = plain_desc({shape.n(), dense.units}, type),
+          .factors = type == DType::f32 ? plain_desc(weights) : any_desc(weights, type),
           .has_bias = dense.bias};
 }
 
 auto forward_desc(const dnnl::engine& engine, const Dense& dense) {
-  return inner_product_forward(engine, dense.source, dense.weights, dense.bias, dense.destination);
+  return inner_product_forward(engine, dense.source, dense.factors, dense.bias, dense.destination);
 }
 
 void add_forward(PrimitiveList& list, const Dense& dense) {
   const auto desc = forward_desc(list.engine(), dense);
   const auto source =
       list.view(list.read_as(Source::input, 0, dense.given, dense.plain), dense.source);
-  const auto weights = list.tensor(Source::parameter, 0, dense.weights);
+  const auto weights = list.read_as(Source::parameter, 0, dense.weights, desc.weights_desc());
   const auto destination = list.tensor(Source::output, 0, dense.destination);
   PrimitiveList::Arguments arguments{
       {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, destination}};
@@ -53,9 +58,9 @@ void add_forward(PrimitiveList& list, const Dense& dense) {
 
 void add_backward_data(PrimitiveList& list, const Dense& dense) {
   const auto desc = inner_product_backward_data(list.engine(), forward_desc(list.engine(), dense),
-                                                dense.source, dense.weights, dense.destination);
+                                                dense.source, dense.factors, dense.destination);
   const auto gradient = list.tensor(Source::output_gradient, 0, dense.destination);
-  const auto weights = list.tensor(Source::parameter, 0, dense.weights);
+  const auto weights = list.read_as(Source::parameter, 0, dense.weights, desc.weights_desc());
   const auto result =
       list.view(list.write_as(Source::input_gradient, 0, dense.given, dense.plain), dense.source);
   list.add(

@@ -1,8 +1,8 @@
 // The API of oneDNN version 3: primitive descriptors straight from their parameters. The only file
 // that knows version 2's operation descriptors.
 //
-// All primitives compute in f32 with the caller's scratchpad. Makers that choose an implementation
-// return an empty descriptor if oneDNN has none.
+// All primitives sum in f32, of f32 or bf16, with the caller's scratchpad. Makers that choose an
+// implementation return an empty descriptor if oneDNN has none.
 #pragma once
 
 #include <dnnl.hpp>
@@ -27,6 +27,7 @@ struct WindowDims {
 #if DNNL_VERSION_MAJOR >= 3
 
 inline Dims dims_of(const Desc& desc) { return desc.get_dims(); }
+inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.get_data_type(); }
 
 template <class Primitive, class... Parameters>
 typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
@@ -62,6 +63,7 @@ inline auto pooling_backward(const dnnl::engine& engine,
 #else
 
 inline Dims dims_of(const Desc& desc) { return desc.dims(); }
+inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.data_type(); }
 
 template <class Primitive, class... Parameters>
 typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,

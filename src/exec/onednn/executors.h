@@ -20,8 +20,8 @@ namespace trainyard::onednn {
                                                 const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_recurrent(const LibraryPtr& library,
                                                        const StepDescription& step);
-/// f32 to f32.
+/// Of one type, f32 or bf16.
 [[nodiscard]] std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from,
-                                                  const Layout& to, int threads);
+                                                  const Layout& to, DType type, int threads);
 
 }  // namespace trainyard::onednn

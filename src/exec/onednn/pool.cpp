@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "exec/functor/channels.h"
 #include "exec/onednn/descriptors.h"
 #include "exec/onednn/executors.h"
 
@@ -142,7 +143,9 @@ void add_backward(PrimitiveList& list, const Pooling& pool) {
 
 }  // namespace
 
+/// In bf16 by functors: oneDNN rounds after every window that a gradient is a sum over.
 std::unique_ptr<Executor> make_pool(const LibraryPtr& library, const StepDescription& step) {
+  if (step.storage != DType::f32) return make_channel_executor(step);
   if (std::unique_ptr<Executor> own = make_max_pool(step)) return own;
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const Pooling pool = describe_pool(step);

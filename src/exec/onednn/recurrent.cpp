@@ -62,6 +62,7 @@ class LibraryProduct {
   std::array<dnnl_exec_arg_t, 4> arguments_{};
 };
 
+/// Of floats: in bf16 of rounded values, which are exact.
 struct LibraryProducts {
   using Factor = float;
   LibraryPtr library;
@@ -74,8 +75,10 @@ struct LibraryProducts {
 }  // namespace
 
 std::unique_ptr<Executor> make_recurrent(const LibraryPtr& library, const StepDescription& step) {
-  return make_recurrent_on<float>(step, CpuLauncher(step.threads),
-                                  LibraryProducts{library, step.threads});
+  const CpuLauncher launcher(step.threads);
+  const LibraryProducts products{library, step.threads};
+  if (step.storage == DType::bf16) return make_recurrent_on<BFloat16>(step, launcher, products);
+  return make_recurrent_on<float>(step, launcher, products);
 }
 
 }  // namespace trainyard::onednn

@@ -142,7 +142,8 @@ Engines::Engines(CpuExecutorSettings settings, const std::string& library)
 
 std::unique_ptr<Executor> Engines::make(const StepDescription& step, const MakeDirect& direct) {
   const ConvStep conv = conv_step(step);
-  if (settings_.winograd == Winograd::off || !supports(conv)) return direct(step);
+  const bool possible = step.storage == DType::f32 && supports(conv);
+  if (settings_.winograd == Winograd::off || !possible) return direct(step);
   for (const EngineKind& kind : kKinds) {
     if (settings_.winograd == kind.asked) return make_engine(kind.engine, step, direct);
   }

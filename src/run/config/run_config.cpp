@@ -236,6 +236,17 @@ std::span<const config::ExclusiveKeys> run_rivals() {
   return list;
 }
 
+namespace {
+
+/// Settled values have no positions; an error found later names that of this key.
+void keep_position(config::Node& settled, const config::Node& tree, const std::string& key) {
+  config::Node* const known = settled.find(key);
+  const config::Node* const written = tree.find(key);
+  if (known != nullptr && written != nullptr) known->where = written->where;
+}
+
+}  // namespace
+
 RunConfig read_run_config(const std::filesystem::path& path, std::span<const std::string> overrides,
                           const std::string& data_folder) {
   const config::Node file = config::load_run(path, overrides, run_rivals());
@@ -253,6 +264,7 @@ RunConfig read_run_config(const std::filesystem::path& path, std::span<const std
   check_monitored(run, tree, diagnostics);
   diagnostics.raise();
   run.settled = fields.settled();
+  keep_position(run.settled, tree, "precision");
   return run;
 }
 
@@ -277,6 +289,7 @@ namespace {
 /// map reads back as itself.
 void settle(RunConfig& run, const std::string& key, const std::string& before, config::Node value) {
   if (config::Node* known = run.settled.find(key)) {
+    value.where = known->where;
     *known = std::move(value);
     return;
   }

@@ -3,33 +3,17 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/host_name.h"
 #include "base/parallel.h"
 #include "exec/cpu_executors.h"
 #include "model/memory_fit.h"
 #include "run/session/device_kind.h"
+#include "run/session/device_precision.h"
 #include "run/session/join_gpus.h"
 #include "run/session/near_gpu.h"
 
 namespace trainyard {
 namespace {
-
-/// There is no fallback: a precision that the device lacks is refused.
-void require_precision(DeviceChoice::Kind kind, Precision precision) {
-  using Kind = DeviceChoice::Kind;
-  const std::string asked = "'precision: " + std::string(name_of(precision)) + "' ";
-  std::string wanted;
-  if (kind == Kind::reference && precision == Precision::tf32) {
-    wanted = "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16";
-  } else if (kind == Kind::gpu && precision == Precision::fp64) {
-    wanted = "needs --device reference; a GPU computes in fp32, tf32, bf16 and fp16";
-  } else if (kind == Kind::cpu && precision != Precision::fp32) {
-    wanted = precision == Precision::fp64   ? "needs --device reference"
-             : precision == Precision::tf32 ? "needs a GPU"
-                                            : "needs a GPU or --device reference";
-    wanted += "; the CPU computes in fp32: set 'precision: fp32'";
-  }
-  if (!wanted.empty()) throw Error(ErrorKind::device, asked + wanted);
-}
 
 /// The name of the CPU in the first line of a run.
 std::string processor_text(const DeviceChoice& choice, int threads, const RankGroup* ranks) {
@@ -98,6 +82,7 @@ void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision 
   }
   session.executors = make_timed_executors(choice, run, ranks, session);
   session.target = cpu_target(processor_has_avx512());
+  if (precision == Precision::bf16) session.target.storage = DType::bf16;
 }
 
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
@@ -148,7 +133,9 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   const bool gpu = choice.kind == DeviceChoice::Kind::gpu;
   if (ranks != nullptr) require_one_kind({.gpu = gpu, .no_gpu = choice.no_gpu}, *ranks);
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
-  require_precision(choice.kind, precision);
+  const config::Node* const written = run.settled.find("precision");
+  require_precision(choice.kind, precision, written == nullptr ? Position{} : written->where,
+                    {.bf16 = cpu_executors_have_bf16(), .name = processor_name()});
   require_transport(run, precision);
   if (gpu) stay_near(choice.gpus->gpus.front(), choice.warn);
   SessionDevice session;

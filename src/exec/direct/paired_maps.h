@@ -1,0 +1,34 @@
+// The maps of a convolution in bf16 as a weight gradient's kernels read them: pairs of output
+// columns, and of the input columns that a tap reads for both.
+#pragma once
+
+#include "exec/conv_step.h"
+#include "exec/direct/paired_rows.h"
+#include "exec/direct/weight_plan.h"
+
+namespace trainyard::direct {
+
+class PairedMaps {
+ public:
+  /// PairedRows must support both maps.
+  explicit PairedMaps(const ConvStep& conv);
+
+  /// Of the convolution on pairs, whose columns have no padding.
+  [[nodiscard]] const WeightPlan& plan() const { return plan_; }
+  /// Of the pairs that a run of a unit reads, which a thread needs.
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(x_.floats() + dy_.floats()) * sizeof(float);
+  }
+  /// Writes what a run of a unit reads to `memory`. Returns both maps in the layouts of plan().
+  ConvMaps<const float*> pair(const ConvMaps<const void*>& maps, const Span& run, std::int64_t unit,
+                              float* memory) const;
+
+ private:
+  void reserve();
+
+  ConvStep conv_;
+  PairedRows x_, dy_;
+  WeightPlan plan_;
+};
+
+}  // namespace trainyard::direct
