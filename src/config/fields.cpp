@@ -1,5 +1,6 @@
 #include "config/fields.h"
 
+#include "config/arithmetic.h"
 #include "config/fields_state.h"
 #include "config/values.h"
 
@@ -29,6 +30,12 @@ void read_field(State& state, Declaration declaration, T& out) {
 
 std::vector<std::string> strings_of(std::span<const std::string_view> words) {
   return {words.begin(), words.end()};
+}
+
+/// `true` and `false` are words that YAML reads as truth values.
+Node word_node(std::string_view word) {
+  return word == "true" || word == "false" ? boolean_node(word == "true")
+                                           : node_of(std::string(word));
 }
 
 }  // namespace
@@ -147,7 +154,7 @@ void Fields::field_word(std::string_view key, std::size_t& index, std::string_vi
   }
   const bool settled = value != nullptr || !absent_is_empty;
   if (!describing() && settled && index < words.size()) {
-    state_->settle(key, node_of(std::string(words[index])));
+    state_->settle(key, word_node(words[index]));
   }
 }
 
@@ -167,7 +174,7 @@ void Fields::word_or_pair(std::string_view key, std::optional<std::size_t>& word
     }
     word.reset();
   }
-  state_->settle(key, word ? node_of(std::string(words[*word])) : node_of(pair));
+  state_->settle(key, word ? word_node(words[*word]) : node_of(pair));
 }
 
 void Fields::finish() {

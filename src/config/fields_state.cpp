@@ -182,7 +182,8 @@ void Fields::State::report_missing() {
 std::optional<std::size_t> Fields::State::index_of(const Node& value, const std::string& word,
                                                    const Position& position, std::string_view key,
                                                    Names names) const {
-  const bool is_word = value.kind == Node::Kind::text || value.kind == Node::Kind::map;
+  const bool is_word = value.kind == Node::Kind::text || value.kind == Node::Kind::map ||
+                       value.kind == Node::Kind::boolean;
   for (std::size_t i = 0; is_word && i < names.size(); ++i) {
     if (names[i] == word) return i;
   }

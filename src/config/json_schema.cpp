@@ -19,7 +19,9 @@ Json typed(std::string_view type) { return Json::object({{"type", Json::string(t
 
 Json words_of(const std::vector<std::string>& words) {
   std::vector<Json> list;
-  for (const std::string& word : words) list.push_back(Json::string(word));
+  for (const std::string& word : words) {
+    list.push_back(word == "true" || word == "false" ? Json::raw(word) : Json::string(word));
+  }
   return Json::object({{"enum", Json::array(std::move(list))}});
 }
 

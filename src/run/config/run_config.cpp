@@ -41,7 +41,7 @@ std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode) {
 
 std::span<const config::Word<WinogradForms>> words(WinogradForms) {
   using Forms = WinogradForms;
-  static constexpr std::array list{config::Word<Forms>{Forms::none, "none"},
+  static constexpr std::array list{config::Word<Forms>{Forms::none, "false"},
                                    config::Word<Forms>{Forms::accurate, "accurate"},
                                    config::Word<Forms>{Forms::fast, "fast"}};
   return list;
@@ -183,7 +183,7 @@ void declare_training(Fields& fields, RunConfig& run) {
                "use only engines that are bit-reproducible; on the CPU all are");
   fields.field("winograd", run.winograd,
                "CPU: Winograd's forms of convolutions of 3x3 at stride 1, where they are faster: "
-               "accurate, with small rounding errors; fast, all; none");
+               "accurate, with small rounding errors; fast, all; false, none");
   fields.field(
       "loss_scale", run.loss_scale,
       "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");
