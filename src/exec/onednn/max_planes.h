@@ -31,6 +31,17 @@ TY_AVX2 inline MaxValues load_values(const float* from) {
 TY_AVX2 inline void store_values(const MaxValues& values, float* to) {
   __builtin_memcpy(to, &values, sizeof values);
 }
+TY_AVX2 inline MaxValues load_values(const BFloat16* from) {
+  typedef std::uint16_t Halves __attribute__((vector_size(16)));
+  Halves bits;
+  __builtin_memcpy(&bits, from, sizeof bits);
+  return reinterpret_cast<MaxValues>(__builtin_convertvector(bits, MaxWords) << 16);
+}
+TY_AVX2 inline void store_values(const MaxValues& values, BFloat16* to) {
+  float rounded[kMaxLanes];
+  __builtin_memcpy(rounded, &values, sizeof rounded);
+  for (int i = 0; i < kMaxLanes; ++i) to[i] = static_cast<BFloat16>(rounded[i]);
+}
 
 /// The taps of eight channels, each less than 256, as bytes of one number: those of even channels,
 /// then those of odd ones, since this order takes a shift and a mask to unpack.
@@ -87,19 +98,19 @@ TY_AVX2 inline void each_tap(const MaxPlanes& maps, const PoolAxis::Span& rows,
 }
 
 /// The largest value under each window and its tap. A row of the launch is one of the output.
-template <int kSize>
+template <class T, int kSize>
 struct MaxPoolRow {
   MaxPlanes maps;
-  const float* x;
-  float* y;
+  const T* x;
+  T* y;
   std::uint64_t* taps;  // [pixels of the output, strips], or null
 
   template <class Team>
   TY_AVX2 void operator()(const Team& /*team*/, std::int64_t row) const {
     const std::int64_t plane = row / maps.h.output, oh = row % maps.h.output;
     const PoolAxis::Span rows = maps.h.span(oh);
-    const float* const in = x + maps.offset(maps.input, plane);
-    float* out = y + maps.offset(maps.output, plane) + oh * maps.w.output * maps.output.block;
+    const T* const in = x + maps.offset(maps.input, plane);
+    T* out = y + maps.offset(maps.output, plane) + oh * maps.w.output * maps.output.block;
     std::uint64_t* kept = taps == nullptr ? nullptr : taps + maps.taps(plane, oh);
     for (std::int64_t ow = 0; ow < maps.w.output; ++ow) {
       const PoolAxis::Span columns = maps.w.span(ow);
@@ -112,14 +123,14 @@ struct MaxPoolRow {
   }
 
  private:
-  TY_AVX2 MaxValues largest(const float* in, const PoolAxis::Span& rows,
-                            const PoolAxis::Span& columns, MaxWords& taken) const {
+  TY_AVX2 MaxValues largest(const T* in, const PoolAxis::Span& rows, const PoolAxis::Span& columns,
+                            MaxWords& taken) const {
     MaxValues best = load_values(in + maps.in_plane(rows.first, columns.first));
     taken = MaxWords{} + static_cast<std::uint32_t>((rows.first - rows.start) * maps.w.size +
                                                     columns.first - columns.start);
     const std::int64_t ahead = maps.in_plane(maps.h.stride, 0);  // the next row's windows
     each_tap<kSize>(maps, rows, columns, [&](int tap, std::int64_t h, std::int64_t w) TY_AVX2 {
-      const float* const pixel = in + maps.in_plane(h, w);
+      const T* const pixel = in + maps.in_plane(h, w);
       __builtin_prefetch(pixel + ahead);
       const MaxValues value = load_values(pixel);
       const auto wins = (best == best) & ~(value <= best);
@@ -174,6 +185,46 @@ struct MaxPoolGradient {
         store_values(MaxValues{}, row + i);
       }
     }
+  }
+};
+
+/// The same for a type that a sum is rounded to once: for each pixel over the windows that cover
+/// it. A row of the launch is one of the input.
+template <class T>
+struct MaxPoolRowGradient {
+  MaxPlanes maps;
+  const T* dy;
+  const std::uint64_t* taps;
+  T* dx;
+
+  template <class Team>
+  TY_AVX2 void operator()(const Team& /*team*/, std::int64_t row) const {
+    const std::int64_t plane = row / maps.h.input, ih = row % maps.h.input;
+    T* out = dx + maps.offset(maps.input, plane) + maps.in_plane(ih, 0);
+    for (std::int64_t iw = 0; iw < maps.w.input; ++iw) {
+      for (std::int64_t lane = 0; lane < maps.input.block; lane += kMaxLanes, out += kMaxLanes) {
+        store_values(sum(plane, ih, iw, lane), out);
+      }
+    }
+  }
+
+ private:
+  TY_AVX2 MaxValues sum(std::int64_t plane, std::int64_t ih, std::int64_t iw,
+                        std::int64_t lane) const {
+    const std::int64_t strips = maps.input.block / kMaxLanes, strip = lane / kMaxLanes;
+    const T* const in = dy + maps.offset(maps.output, plane) + lane;
+    MaxValues total{};
+    for (std::int64_t oh = maps.h.first_window(ih); oh < maps.h.last_window(ih); ++oh) {
+      const std::uint64_t* const kept = taps + maps.taps(plane, oh) + strip;
+      const std::int64_t first = (ih + maps.h.before - oh * maps.h.stride) * maps.w.size;
+      for (std::int64_t ow = maps.w.first_window(iw); ow < maps.w.last_window(iw); ++ow) {
+        const std::int64_t tap = first + iw + maps.w.before - ow * maps.w.stride;
+        const MaxValues gradient = load_values(in + (oh * maps.w.output + ow) * maps.output.block);
+        total += unpack_taps(kept[ow * strips]) == static_cast<std::uint32_t>(tap) ? gradient
+                                                                                   : MaxValues{};
+      }
+    }
+    return total;
   }
 };
 

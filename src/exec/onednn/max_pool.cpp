@@ -1,4 +1,6 @@
 // Maximum pooling over blocks of channels, also from or to a channel slice of a wider tensor.
+#include <type_traits>
+
 #include "exec/onednn/executors.h"
 #include "exec/onednn/max_planes.h"
 #include "kernels/launch.h"
@@ -20,6 +22,7 @@ MaxPlanes planes_of(const StepDescription& step) {
 }
 
 /// Both passes. The taps are stored in the reserve.
+template <class T>
 class MaxPool final : public Executor {
  public:
   explicit MaxPool(const StepDescription& step)
@@ -30,8 +33,8 @@ class MaxPool final : public Executor {
   }
   void bind(const StepTensors& tensors) override {
     const bool backward = pass_ == Pass::backward_data;
-    input_ = (backward ? tensors.input_gradients : tensors.inputs)[0].as<float>();
-    output_ = (backward ? tensors.output_gradients : tensors.outputs)[0].as<float>();
+    input_ = (backward ? tensors.input_gradients : tensors.inputs)[0].template as<T>();
+    output_ = (backward ? tensors.output_gradients : tensors.outputs)[0].template as<T>();
     taps_ = pass_ == Pass::forward_eval ? nullptr : static_cast<std::uint64_t*>(tensors.reserve);
   }
   void run() override {
@@ -44,10 +47,14 @@ class MaxPool final : public Executor {
  private:
   template <int kSize>
   void pool() const {
-    if (pass_ == Pass::backward_data) {
+    if (pass_ != Pass::backward_data) {
+      launcher_.rows(planes() * maps_.h.output,
+                     MaxPoolRow<T, kSize>{maps_, input_, output_, taps_});
+    } else if constexpr (std::is_same_v<T, float>) {
       launcher_.rows(planes(), MaxPoolGradient<kSize>{maps_, output_, taps_, input_});
     } else {
-      launcher_.rows(planes() * maps_.h.output, MaxPoolRow<kSize>{maps_, input_, output_, taps_});
+      launcher_.rows(planes() * maps_.h.input,
+                     MaxPoolRowGradient<T>{maps_, output_, taps_, input_});
     }
   }
   [[nodiscard]] std::int64_t planes() const { return maps_.input.extent[0] * maps_.blocks; }
@@ -55,8 +62,8 @@ class MaxPool final : public Executor {
   CpuLauncher launcher_;
   Pass pass_;
   MaxPlanes maps_;
-  float* input_ = nullptr;  // or their gradients
-  float* output_ = nullptr;
+  T* input_ = nullptr;  // or their gradients
+  T* output_ = nullptr;
   std::uint64_t* taps_ = nullptr;
 };
 
@@ -68,7 +75,9 @@ std::unique_ptr<Executor> make_max_pool(const StepDescription& step) {
   const config::Pair size = op.geometry(shape_of(input)).size;
   const bool maximum = op.values().kind == PoolAttributes::Kind::max && size.h * size.w <= 256;
   const bool blocks = input.block % kMaxLanes == 0 && input.block == output.block;
-  return maximum && blocks ? std::make_unique<MaxPool>(step) : nullptr;
+  if (!maximum || !blocks) return nullptr;
+  if (step.storage == DType::bf16) return std::make_unique<MaxPool<BFloat16>>(step);
+  return std::make_unique<MaxPool<float>>(step);
 }
 
 }  // namespace trainyard::onednn

@@ -143,10 +143,10 @@ void add_backward(PrimitiveList& list, const Pooling& pool) {
 
 }  // namespace
 
-/// In bf16 by functors: oneDNN rounds after every window that a gradient is a sum over.
+/// In bf16 all is by functors: oneDNN rounds after every window that a gradient is a sum over.
 std::unique_ptr<Executor> make_pool(const LibraryPtr& library, const StepDescription& step) {
-  if (step.storage != DType::f32) return make_channel_executor(step);
   if (std::unique_ptr<Executor> own = make_max_pool(step)) return own;
+  if (step.storage != DType::f32) return make_channel_executor(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const Pooling pool = describe_pool(step);
   if (step.pass == Pass::backward_data) {
