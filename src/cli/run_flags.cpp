@@ -150,11 +150,9 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
   const fs::path file = find_config(flags.config);
   refuse_network_file(file);
   RunConfig run = read_run_config(file, overrides_of(flags), variable("TRAINYARD_DATA"));
-  // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
+  // The thread count is part of a run's record, though no result depends on it.
   if (flags.threads > 0) settle_threads(run, flags.threads);
-  // With shards the results are bit-identical for any number of ranks; one thread is what every
-  // number of ranks can have.
-  const int share = run.batch.shards ? 1 : std::max(1, available_cores() / local_ranks);
+  const int share = std::max(1, available_cores() / local_ranks);
   if (run.threads == 0) settle_threads(run, share);
   settle_precision(run, run.precision.value_or(default_precision(kind_of(flags))));
   return run;

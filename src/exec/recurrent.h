@@ -33,7 +33,8 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
                                            .columns = this->sizes_.width(),
                                            .depth = this->sizes_.units,
                                            .b_transposed = true,
-                                           .alignment = this->step_alignment()})) {
+                                           .alignment = this->step_alignment()}),
+                       this->sizes_.copies, this->workspace_) {
     this->take_scratch();
   }
   void bind(const StepTensors& tensors) override {
@@ -45,9 +46,11 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
     bias_ = tensors.parameters[2].template as<A>();
     sums_ = static_cast<A*>(address_at(tensors.workspace, sums_at_));
     state_ = static_cast<A*>(address_at(tensors.workspace, state_at_));
+    state_product_.bind(tensors.workspace);
   }
   void run() override {
     round_weights();
+    state_product_.load(this->weights_[1], this->sizes_.width() * this->sizes_.units);
     draw_masks();
     order_tokens();
     begin_states();
@@ -120,8 +123,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
     const RecurrentSizes& sizes = this->sizes_;
     for (std::int64_t copy = 0; copy < sizes.copies; ++copy) {
       state_product_.run(
-          this->states_ + copy * sizes.rows() * sizes.units + step * sizes.state_step(),
-          this->weights_[1] + copy * sizes.width() * sizes.units,
+          copy, this->states_ + copy * sizes.rows() * sizes.units + step * sizes.state_step(),
           sums_ + copy * samples() * sizes.width(), this->scratch_);
     }
   }
@@ -142,7 +144,8 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
   }
 
   std::size_t sums_at_, state_at_;
-  typename Base::Product input_product_, state_product_;
+  typename Base::Product input_product_;
+  typename Base::StateProducts state_product_;
   BatchContext batch_;
   const T* input_ = nullptr;
   const std::int32_t* mask_ = nullptr;  // tokens [sample][step], or null
@@ -191,9 +194,11 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     partials_ = static_cast<double*>(address_at(own, partials_at_));
     finished_ = tensors.batch.finished;
     input_products_ = static_cast<A*>(address_at(own, inputs_at_));
+    state_product_->bind(own);
   }
   void run() override {
     const RecurrentSizes& sizes = this->sizes_;
+    state_product_->load(this->weights_[1], sizes.width() * sizes.units);
     this->zero(state_products_, sizes.copies * sizes.state_step());
     this->zero(state_, sizes.state_step());
     this->zero(cell_, sizes.state_step());
@@ -211,10 +216,12 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     const auto add = [&](const ProductShape& shape) {
       return std::make_unique<Product>(this->make_product(shape));
     };
-    state_product_ = add({.rows = sizes.samples,
-                          .columns = sizes.units,
-                          .depth = sizes.width(),
-                          .alignment = this->step_alignment()});
+    state_product_ = std::make_unique<typename Base::StateProducts>(
+        this->make_product({.rows = sizes.samples,
+                            .columns = sizes.units,
+                            .depth = sizes.width(),
+                            .alignment = this->step_alignment()}),
+        sizes.copies, this->workspace_);
     for (int i = 0; i < 2; ++i) {
       matrix_products_[i] = add({.rows = sizes.width(),
                                  .columns = i == 0 ? sizes.channels : sizes.units,
@@ -246,8 +253,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
   void multiply_state(std::int64_t step) const {
     const RecurrentSizes& sizes = this->sizes_;
     for (std::int64_t copy = 0; copy < sizes.copies; ++copy) {
-      state_product_->run(sums_of(copy) + step * sizes.gate_step(),
-                          this->weights_[1] + copy * sizes.width() * sizes.units,
+      state_product_->run(copy, sums_of(copy) + step * sizes.gate_step(),
                           state_products_ + copy * sizes.state_step(), this->scratch_);
     }
   }
@@ -283,7 +289,8 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
 
   std::size_t sums_at_ = 0, products_at_ = 0, state_at_ = 0, cell_at_ = 0, partials_at_ = 0;
   std::size_t inputs_at_ = 0;
-  std::unique_ptr<Product> state_product_, matrix_products_[2], input_product_;
+  std::unique_ptr<typename Base::StateProducts> state_product_;
+  std::unique_ptr<Product> matrix_products_[2], input_product_;
   const T* output_ = nullptr;    // gradient
   T* input_ = nullptr;           // gradient, or null
   A* gradients_[3] = {};         // of weight, recurrent, bias

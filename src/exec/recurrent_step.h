@@ -27,6 +27,50 @@
 
 namespace trainyard {
 
+/// The products of all steps with the state's weights, which are the same in all steps: a Product
+/// that can copies them once (copied_bytes(), copy(b, to), run_copied(a, copied, d, workspace)).
+template <class Product, class Factor>
+class StateProduct {
+ public:
+  StateProduct(Product product, std::int64_t copies, OffsetAllocator& workspace)
+      : product_(std::move(product)), copies_(copies) {
+    if constexpr (kCopied) {
+      at_ = workspace.take(static_cast<std::size_t>(copies) * product_.copied_bytes());
+    }
+  }
+  void bind(void* workspace) { copied_ = address_at(workspace, at_); }
+  /// Before the first step: weights of `size` for each copy.
+  void load(const Factor* weights, std::int64_t size) {
+    weights_ = weights;
+    size_ = size;
+    if constexpr (kCopied) {
+      for (std::int64_t copy = 0; copy < copies_; ++copy) {
+        product_.copy(weights + copy * size, copied_of(copy));
+      }
+    }
+  }
+  template <class Sum>
+  void run(std::int64_t copy, const Factor* a, Sum* d, void* scratch) const {
+    if constexpr (kCopied) {
+      product_.run_copied(a, copied_of(copy), d, scratch);
+    } else {
+      product_.run(a, weights_ + copy * size_, d, scratch);
+    }
+  }
+
+ private:
+  static constexpr bool kCopied = requires(const Product& product) { product.copied_bytes(); };
+  [[nodiscard]] void* copied_of(std::int64_t copy) const {
+    return address_at(copied_, static_cast<std::size_t>(copy) * product_.copied_bytes());
+  }
+
+  Product product_;
+  std::int64_t copies_, size_ = 0;
+  std::size_t at_ = 0;
+  void* copied_ = nullptr;
+  const Factor* weights_ = nullptr;
+};
+
 /// What a step is, for both passes.
 template <class T, class Launcher, class Products>
 class Recurrent : public Executor {
@@ -35,6 +79,7 @@ class Recurrent : public Executor {
   using F = typename Products::Factor;
   using Cell = RecurrentAttributes::Cell;
   using Product = decltype(std::declval<Products&>().make(ProductShape{}, std::size_t{}));
+  using StateProducts = StateProduct<Product, F>;
 
   [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.used(); }
   [[nodiscard]] std::size_t reserve_bytes() const final { return reserve_.used(); }

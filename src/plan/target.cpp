@@ -55,8 +55,9 @@ Layout Target::map_layout(const Shape& shape) const {
   return plain_layout(shape);
 }
 
-Target cpu_target(bool avx512) {
+Target cpu_target(bool avx512, Precision precision) {
   return {.name = "cpu",
+          .storage = storage_of(precision),
           .maps = Target::Maps::blocked,
           .channel_multiple = avx512 ? 16 : 8,
           .absorbs_relu = true};

@@ -51,7 +51,7 @@ struct Target {
 };
 
 /// The CPU: nChw16c with AVX-512, nChw8c without.
-[[nodiscard]] Target cpu_target(bool avx512);
+[[nodiscard]] Target cpu_target(bool avx512, Precision precision = Precision::fp32);
 /// The reference device: all tensors plain.
 [[nodiscard]] Target reference_target(Precision precision);
 /// A GPU through cuDNN: maps and input n, h, w, c, with the channels of a pixel padded to 16 bytes.

@@ -1,5 +1,6 @@
 #include "run/resumed_run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/parallel.h"
@@ -14,15 +15,10 @@
 namespace trainyard {
 namespace {
 
-/// The number of threads of the checkpoint's run, with a warning if there are fewer cores.
-int kept_threads(const LoadedCheckpoint& checkpoint, int requested, const RunStart::Warn& warn) {
-  const int threads = requested == 0 ? threads_of(checkpoint) : requested;
-  if (threads > available_cores()) {
-    warn("the run was started with " + std::to_string(threads) +
-         " threads and keeps that number, but there are " + std::to_string(available_cores()) +
-         " cores: it will be slow; --threads changes it, and the last bits of the results");
-  }
-  return threads;
+/// Those asked for, or the run's, as far as there are cores: no result depends on their number.
+int threads_here(const RunConfig& run, int requested) {
+  if (requested > 0) return requested;
+  return static_cast<int>(std::min<std::int64_t>(run.threads, available_cores()));
 }
 
 std::string batch_warning(std::int64_t saved, std::int64_t now) {
@@ -64,7 +60,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
     for (const std::string& warning : checkpoint_->warnings) warn(warning);
     identity_.id = id_of_own(*checkpoint_, identity_, request_.resume);
     known = read_statistics(request_.resume, statistics_hash_of(*checkpoint_));
-    device.threads = kept_threads(*checkpoint_, device.threads, warn);
+    device.threads = threads_here(request_.config, device.threads);
   } else {
     begins_ = true;
     warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");

@@ -133,8 +133,7 @@ Json state_json(const Session& session, const TrainingState& state) {
           {"best_epoch", state.best_epoch},
           {"epochs_since_best", state.epochs_since_best},
           {"elapsed_seconds", state.elapsed_seconds},
-          {"global_batch", session.batch().global},
-          {"threads", session.device().threads}};
+          {"global_batch", session.batch().global}};
 }
 
 [[noreturn]] void refuse_state(const LoadedCheckpoint& checkpoint, const std::string& what) {
@@ -152,7 +151,7 @@ auto counters_of(const LoadedCheckpoint& checkpoint, const Read& read) {
   }
 }
 
-/// The inverse of state_json(), except for threads.
+/// The inverse of state_json().
 TrainingState state_of(const Json& json) {
   TrainingState state;
   state.epoch = json.at("epoch");
@@ -211,16 +210,6 @@ std::string statistics_hash_of(const LoadedCheckpoint& checkpoint) {
   return counters_of(checkpoint, [](const Json& json) {
     return json.contains("statistics") ? json.at("statistics").get<std::string>() : "";
   });
-}
-
-int threads_of(const LoadedCheckpoint& checkpoint) {
-  constexpr int kMostThreads = 1024;
-  const auto threads =
-      counters_of(checkpoint, [](const Json& json) { return json.at("threads").get<int>(); });
-  if (threads < 1 || threads > kMostThreads) {
-    refuse_state(checkpoint, "has " + std::to_string(threads) + " threads, expected 1 to 1024");
-  }
-  return threads;
 }
 
 std::int64_t global_batch_of(const LoadedCheckpoint& checkpoint) {

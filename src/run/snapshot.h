@@ -18,9 +18,6 @@ namespace trainyard {
 /// The hash of the statistics of a checkpoint's run, which are in the run folder
 /// (run/statistics_file.h); "" if it has none. Throws Error{checkpoint}.
 [[nodiscard]] std::string statistics_hash_of(const LoadedCheckpoint& checkpoint);
-/// The thread count of a checkpoint's run. Throws Error{checkpoint} if its state has none from 1 to
-/// 1024.
-[[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);
 
 /// The samples per step when a checkpoint was saved. Throws Error{checkpoint} if its state has none
 /// of at least 1.

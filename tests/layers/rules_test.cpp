@@ -188,11 +188,12 @@ TEST_CASE("unfinished work and unguarded headers are flagged") {
 }
 
 TEST_CASE("a source in no list is flagged") {
-  const std::vector<SourceFile> files = {make_source("src/exec/onednn/conv.cpp", ""),
-                                         make_source("src/exec/onednn/v.cpp", ""),
-                                         make_source("src/exec/onednn/conv.h", "")};
+  const std::vector<SourceFile> files = {
+      make_source("src/exec/onednn/conv.cpp", ""), make_source("src/exec/onednn/v.cpp", ""),
+      make_source("src/exec/onednn/pool.cpp", ""), make_source("src/exec/onednn/conv.h", "")};
   const std::vector<SourceFile> lists = {
       make_source("src/exec/CMakeLists.txt", "ty_library(exec SOURCES onednn/conv.cpp)\n"),
+      make_source("src/exec/onednn/CMakeLists.txt", "SOURCES max_pool.cpp pool.cpp\n"),
       make_source("src/ops/CMakeLists.txt", "ty_library(ops SOURCES v.cpp)\n# onednn/v.cpp\n")};
   CHECK(report(unlisted_sources(files, lists)) ==
         "src/exec/onednn/v.cpp:1: no CMakeLists.txt names this file\n");

@@ -117,6 +117,22 @@ std::vector<Finding> unguarded_headers(const SourceFile& file) {
   return {{file.path, 1, "a header begins with #pragma once"}};
 }
 
+namespace {
+
+/// True if `name` is one of the line's words.
+bool names(std::string_view line, std::string_view name) {
+  const auto ends = [&](std::size_t at) {
+    return at == line.size() || line[at] == ' ' || line[at] == ')';
+  };
+  for (std::size_t at = line.find(name); at != std::string_view::npos;
+       at = line.find(name, at + 1)) {
+    if ((at == 0 || line[at - 1] == ' ') && ends(at + name.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Finding> unlisted_sources(const std::vector<SourceFile>& files,
                                       const std::vector<SourceFile>& lists) {
   std::vector<Finding> findings;
@@ -127,12 +143,7 @@ std::vector<Finding> unlisted_sources(const std::vector<SourceFile>& files,
       if (!file.under(folder)) return false;
       const auto lines = lines_of(list.text);
       return std::ranges::any_of(lines, [&](std::string_view line) {
-        line = line.substr(0, line.find('#'));
-        const std::string name = file.path.substr(folder.size());
-        const std::size_t at = line.find(name);
-        return at != std::string_view::npos && (at == 0 || line[at - 1] == ' ') &&
-               (at + name.size() == line.size() || line[at + name.size()] == ' ' ||
-                line[at + name.size()] == ')');
+        return names(line.substr(0, line.find('#')), file.path.substr(folder.size()));
       });
     });
     if (!listed) findings.push_back({file.path, 1, "no CMakeLists.txt names this file"});

@@ -1,9 +1,6 @@
 // `precision:`: what each device supports, and its errors for the rest.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/error.h"
@@ -13,30 +10,15 @@
 #include "run/config/run_config.h"
 #include "run/session/device_precision.h"
 #include "run/session/session_device.h"
+#include "run_text.h"
 
 using namespace trainyard;
+using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kPreciseRun = R"(
-name: tiny
-network: {input: [3, 8, 8], layers: [dense: 4]}
-data:
-  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 16}
-  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 16, split: test}
-batch: {per_gpu: 8}
-loss: cross_entropy
-optimizer: sgd
-epochs: 1
-)";
-
 RunConfig read_precise(const std::vector<std::string>& overrides) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("precision-" + std::to_string(getpid()) + ".yaml");
-  std::ofstream(path) << kPreciseRun;
-  RunConfig run = read_run_config(path, overrides);
-  std::filesystem::remove(path);
-  return run;
+  return read_run(kTinyRun, overrides);
 }
 
 Target target_of(DeviceChoice::Kind kind, const std::vector<std::string>& overrides) {

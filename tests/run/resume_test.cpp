@@ -45,6 +45,15 @@ TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
   }
 }
 
+TEST_CASE("a run stopped on four threads and resumed on one ends with the same bytes") {
+  for (const Overrides& overrides : {Overrides{}, kSharded}) {
+    Run first(nullptr, overrides, 4);
+    const TrainingState state = first.train({}, kStepsPerEpoch + 2);
+    const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
+    CHECK(resumed_end(checkpoint, first.recorder.rows, overrides) == uninterrupted_end(overrides));
+  }
+}
+
 TEST_CASE("each step and each batch of an evaluation is reported when it begins") {
   Run run;
   (void)run.train({}, 0);
@@ -114,9 +123,9 @@ TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
     REQUIRE(content.state.contains(key));
   }
   for (const auto& [key, value] : content.state.items()) {
-    // The time is in no compared column; the thread count is passed to the device, and the global
-    // batch matters if it changes, see below. The statistics are compared by their hash.
-    if (key == "elapsed_seconds" || key == "threads" || key == "global_batch") continue;
+    // The time is in no compared column, and the global batch matters if it changes, see below. The
+    // statistics are compared by their hash.
+    if (key == "elapsed_seconds" || key == "global_batch") continue;
     if (key == "statistics") continue;
     CAPTURE(key);
     LoadedCheckpoint changed = reloaded(content);
@@ -165,11 +174,10 @@ TEST_CASE(
   CHECK(restore(half.session, reloaded(snapshot(half.session, {}))).step_in_epoch == 0);
 }
 
-TEST_CASE("a checkpoint stores its run's elapsed time and thread count") {
+TEST_CASE("a checkpoint stores its run's elapsed time") {
   Run first;
   const TrainingState state = first.train({}, 3);
   const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
-  CHECK(threads_of(checkpoint) == 1);
   Run second;
   CHECK(restore(second.session, checkpoint).elapsed_seconds == state.elapsed_seconds);
   CHECK(state.elapsed_seconds > 0);
@@ -212,7 +220,6 @@ TEST_CASE("a checkpoint with a state that no run can have is refused") {
     changed.state[key] = value;
     try {
       Run second;
-      static_cast<void>(threads_of(changed));
       static_cast<void>(statistics_hash_of(changed));
       static_cast<void>(restore(second.session, changed));
     } catch (const Error& error) {
@@ -227,8 +234,6 @@ TEST_CASE("a checkpoint with a state that no run can have is refused") {
     CHECK(refusal(key, value.is_string() ? Json(1) : Json("text"))
               .starts_with("memory/state.json: does not contain the counters of a run: "));
   }
-  CHECK(refusal("threads", 1025) == "memory/state.json: has 1025 threads, expected 1 to 1024");
-  CHECK(refusal("threads", 0) == "memory/state.json: has 0 threads, expected 1 to 1024");
   CHECK(refusal("global_batch", 0) == "memory/state.json: has a global batch of 0");
   for (const char* key : {"epoch", "step", "samples"}) {
     CHECK(refusal(key, -1) == "memory/state.json: has a negative count");

@@ -15,6 +15,19 @@
 
 namespace trainyard::test {
 
+/// A run of one dense layer and one epoch.
+inline constexpr const char* kTinyRun = R"(
+name: tiny
+network: {input: [3, 8, 8], layers: [dense: 4]}
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 16}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 16, split: test}
+batch: {per_gpu: 8}
+loss: cross_entropy
+optimizer: sgd
+epochs: 1
+)";
+
 /// The run of `yaml`, read from a temporary file. Thread-safe.
 inline RunConfig read_run(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   static std::atomic<int> count = 0;

@@ -61,8 +61,9 @@ class EpochRecorder final : public MetricsSink {
 /// A session with what a trainer needs.
 class Run {
  public:
-  explicit Run(const Statistics* known = nullptr, const std::vector<std::string>& overrides = {})
-      : session(read_run(kResumedRun, overrides), {.threads = 1}, known, alone) {
+  explicit Run(const Statistics* known = nullptr, const std::vector<std::string>& overrides = {},
+               int threads = 1)
+      : session(read_run(kResumedRun, overrides), {.threads = threads}, known, alone) {
     session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
   }
 

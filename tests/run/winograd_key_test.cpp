@@ -12,18 +12,7 @@ using namespace trainyard::test;
 namespace {
 
 RunConfig with_winograd(const std::string& value) {
-  return read_run(R"(
-name: tiny
-network: {input: [3, 8, 8], layers: [dense: 4]}
-data:
-  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 16}
-  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 16, split: test}
-batch: {per_gpu: 8}
-loss: cross_entropy
-optimizer: sgd
-epochs: 1
-winograd: )" + value +
-                  "\n");
+  return read_run(std::string(kTinyRun) + "winograd: " + value + "\n");
 }
 
 }  // namespace

@@ -82,17 +82,7 @@ layers:
   - relu
   - dense: 3
   - softmax
-)",
-    R"(
-input: [3, 9, 7]
-layers:
-  - {conv: {filters: 3, kernel: 3, pad: same_upper}, as: first}
-  - relu
-  - {conv: {filters: 3, kernel: 3, pad: same_upper}, share: first}
-  - {conv: {filters: 3, kernel: 3, stride: 2, pad: same_upper}, share: first}
-  - dense: 4
-  - softmax
-)", kEveryOp, kEverySequenceOp};
+)", kSharedLayers, kEveryOp, kEverySequenceOp};
 constexpr std::int64_t kBatch = 12;
 
 Trained train(const TrainingGraph& graph, const Target& target) {
@@ -339,9 +329,7 @@ TEST_CASE("ten steps with bf16 storage stay within the spread of random rounding
 
 TEST_CASE("ten steps in bf16 on the CPU stay within the spread of random rounding" *
           doctest::skip(!cpu_executors_have_bf16())) {
-  Target target = cpu_target(true);
-  target.storage = DType::bf16;
-  check_storage({target, make_cpu_executors()});
+  check_storage({cpu_target(true, Precision::bf16), make_cpu_executors()});
 }
 
 TEST_CASE("ten steps with fp16 storage stay within the spread of random rounding") {

@@ -1,5 +1,5 @@
 // Networks that together have every op of the list, so that what must hold for each of them is
-// checked once.
+// checked once, and one whose layers share weights.
 #pragma once
 
 namespace trainyard::test {
@@ -68,6 +68,18 @@ layers:
   - layer_norm
   - simple_rnn: {units: 8, return_sequences: true}
   - dense: {units: 11, per_position: true}
+  - softmax
+)";
+
+/// Convolutions that share their weights. Reads maps [3, 9, 7], gives 4 classes.
+inline constexpr const char* kSharedLayers = R"(
+input: [3, 9, 7]
+layers:
+  - {conv: {filters: 3, kernel: 3, pad: same_upper}, as: first}
+  - relu
+  - {conv: {filters: 3, kernel: 3, pad: same_upper}, share: first}
+  - {conv: {filters: 3, kernel: 3, stride: 2, pad: same_upper}, share: first}
+  - dense: 4
   - softmax
 )";
 

@@ -1,22 +1,9 @@
 // For AVX-512: 32 registers, of which 16 to 24 are sums.
-#include <immintrin.h>
-
+#include "exec/direct/avx512.h"
 #include "exec/direct/weight_kernel.h"
 
 namespace trainyard::direct {
 namespace {
-
-struct Avx512 {
-  using Vector = __m512;
-  static constexpr int kLanes = 16;
-  static Vector zero() { return _mm512_setzero_ps(); }
-  static Vector load(const float* p) { return _mm512_loadu_ps(p); }
-  static void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
-  static Vector broadcast(const float* p) { return _mm512_set1_ps(*p); }
-  static Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
-  static Vector add_values(Vector sum, const float* p) { return add(sum, load(p)); }
-  static Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
-};
 
 constexpr TileKernel kKernels[] = {
     kKernel<Avx512, Steps::neighbours, 3, 1, 8, 4>, kKernel<Avx512, Steps::neighbours, 2, 1, 8, 4>,

@@ -1,20 +1,12 @@
 // For AVX512-BF16: as for AVX-512, with pairs of bf16 for floats. An instruction multiplies twice
 // as many. It rounds each of the two sums to the nearest, and takes numbers below 2^-126 as 0.
-#include <immintrin.h>
-
+#include "exec/direct/avx512.h"
 #include "exec/direct/weight_kernel.h"
 
 namespace trainyard::direct {
 namespace {
 
-struct Bf16Pairs {
-  using Vector = __m512;
-  static constexpr int kLanes = 16;
-  static Vector zero() { return _mm512_setzero_ps(); }
-  static Vector load(const float* p) { return _mm512_loadu_ps(p); }
-  static void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
-  static Vector broadcast(const float* p) { return _mm512_set1_ps(*p); }
-  static Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
+struct Bf16Pairs : Avx512 {
   static Vector multiply_add(Vector a, Vector b, Vector sum) {
     return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
   }

@@ -289,14 +289,7 @@ class PoolRows final : public Executor {
  private:
   static PoolMaps maps_of(const StepDescription& step) {
     const Layout &input = step.inputs[0], &output = step.outputs[0];
-    const PoolOp::Geometry window = static_cast<const PoolOp&>(*step.op).geometry(shape_of(input));
-    return {.h = {input.extent[2], window.output_h, window.size.h, window.stride.h,
-                  window.margins.top, window.counted.bottom},
-            .w = {input.extent[3], window.output_w, window.size.w, window.stride.w,
-                  window.margins.left, window.counted.right},
-            .input = input,
-            .output = output,
-            .packs = 1};
+    return {pool_axes(static_cast<const PoolOp&>(*step.op), shape_of(input)), input, output, 1};
   }
   static bool in_packs(const Layout& layout) {
     const auto whole = [](std::int64_t stride) { return stride % kPack<T> == 0; };

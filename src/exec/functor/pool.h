@@ -41,14 +41,25 @@ struct PoolAxis {
   }
 };
 
+/// Both axes of the windows.
+struct PoolAxes {
+  PoolAxis h, w;
+};
+inline PoolAxes pool_axes(const PoolOp& op, const Shape& input) {
+  const PoolOp::Geometry window = op.geometry(input);
+  return {.h = {input.h(), window.output_h, window.size.h, window.stride.h, window.margins.top,
+                window.counted.bottom},
+          .w = {input.w(), window.output_w, window.size.w, window.stride.w, window.margins.left,
+                window.counted.right}};
+}
+
 /// A pixel of a map and the first of its channels.
 struct PackIndex {
   std::int64_t n, h, w, c;
 };
 
 /// The shapes and layouts of one pooling step. `packs` counts packs of P channels.
-struct PoolMaps {
-  PoolAxis h, w;
+struct PoolMaps : PoolAxes {
   Layout input, output;
   std::uint32_t packs;
 

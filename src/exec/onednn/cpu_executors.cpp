@@ -1,4 +1,5 @@
-// The CPU: oneDNN for library ops, Winograd kernels where they are chosen, functors for the rest.
+// The CPU: oneDNN for library ops, Winograd kernels where they are chosen, own matrix products,
+// functors for the rest.
 #include "exec/cpu_executors.h"
 
 #include <array>
@@ -10,6 +11,7 @@
 #include "exec/functor/functor.h"
 #include "exec/functor/then_relu.h"
 #include "exec/onednn/executors.h"
+#include "exec/product/executors.h"
 #include "exec/winograd/engines.h"
 
 namespace trainyard {
@@ -23,17 +25,25 @@ struct LibraryOp {
   Maker make;
 };
 
-constexpr std::array<LibraryOp, 10> kLibraryOps{{
+constexpr std::array<LibraryOp, 7> kLibraryOps{{
     {"conv", &onednn::make_conv},
     {"conv_transpose", &onednn::make_conv},
-    {"dense", &onednn::make_dense},
-    {"lstm", &onednn::make_recurrent},
-    {"simple_rnn", &onednn::make_recurrent},
     {"bn", &onednn::make_bn},
     {"max_pool", &onednn::make_pool},
     {"avg_pool", &onednn::make_pool},
     {"global_max_pool", &onednn::make_pool},
     {"global_avg_pool", &onednn::make_pool},
+}};
+
+struct ProductOp {
+  std::string_view type;
+  std::unique_ptr<Executor> (*make)(const StepDescription&);
+};
+
+constexpr std::array<ProductOp, 3> kProductOps{{
+    {"dense", &product::make_dense},
+    {"lstm", &product::make_recurrent},
+    {"simple_rnn", &product::make_recurrent},
 }};
 
 /// oneDNN copies into plain tensors and whole blocks. It would leave channels-last padding
@@ -64,6 +74,9 @@ class CpuExecutors final : public ExecutorFactory {
       if (op.type != step.op->type()) continue;
       const auto direct = [&](const StepDescription& one) { return make_library(op, one); };
       return op.make == &onednn::make_conv ? convolutions_->make(step, direct) : direct(step);
+    }
+    for (const ProductOp& op : kProductOps) {
+      if (op.type == step.op->type()) return op.make(step);
     }
     std::unique_ptr<Executor> executor = make_functor_executor(step);
     TY_CHECK(executor != nullptr, step.op->type());

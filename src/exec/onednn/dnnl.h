@@ -113,29 +113,6 @@ inline auto convolution_backward_data(const dnnl::engine& engine,
       window.dilation, window.before, window.after);
 }
 
-inline auto inner_product_forward(const dnnl::engine& engine, const Desc& src, const Desc& weights,
-                                  const Desc& bias, const Desc& dst) {
-  return make_desc<dnnl::inner_product_forward>(engine, dnnl::prop_kind::forward_training, src,
-                                                weights, bias, dst);
-}
-inline auto inner_product_backward_data(const dnnl::engine& engine,
-                                        const dnnl::inner_product_forward::primitive_desc& hint,
-                                        const Desc& src, const Desc& weights, const Desc& dst) {
-  return make_backward_desc<dnnl::inner_product_backward_data>(engine, hint, src, weights, dst);
-}
-inline auto inner_product_backward_weights(const dnnl::engine& engine,
-                                           const dnnl::inner_product_forward::primitive_desc& hint,
-                                           const Desc& src, const Desc& weights, const Desc& bias,
-                                           const Desc& dst) {
-  return make_backward_desc<dnnl::inner_product_backward_weights>(engine, hint, src, weights, bias,
-                                                                  dst);
-}
-
-/// dst = a * b of matrices.
-inline auto matrix_product(const dnnl::engine& engine, const Desc& a, const Desc& b,
-                           const Desc& dst) {
-  return make_desc<dnnl::matmul>(engine, a, b, dst);
-}
 /// dst = a * b; `b` broadcasts over its extents of 1.
 inline auto multiplication(const dnnl::engine& engine, const Desc& a, const Desc& b,
                            const Desc& dst) {

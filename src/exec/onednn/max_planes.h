@@ -57,8 +57,7 @@ TY_AVX2 inline MaxWords unpack_taps(std::uint64_t packed) {
 }
 
 /// The shapes and layouts of one pooling step whose windows have at most 256 pixels.
-struct MaxPlanes {
-  PoolAxis h, w;
+struct MaxPlanes : PoolAxes {
   Layout input, output;
   std::int64_t blocks;  // of an image
 
@@ -200,25 +199,36 @@ struct MaxPoolRowGradient {
   template <class Team>
   TY_AVX2 void operator()(const Team& /*team*/, std::int64_t row) const {
     const std::int64_t plane = row / maps.h.input, ih = row % maps.h.input;
+    const Windows rows{maps.h.first_window(ih), maps.h.last_window(ih)};
     T* out = dx + maps.offset(maps.input, plane) + maps.in_plane(ih, 0);
     for (std::int64_t iw = 0; iw < maps.w.input; ++iw) {
+      const Windows columns{maps.w.first_window(iw), maps.w.last_window(iw)};
       for (std::int64_t lane = 0; lane < maps.input.block; lane += kMaxLanes, out += kMaxLanes) {
-        store_values(sum(plane, ih, iw, lane), out);
+        store_values(sum(plane, {ih, rows}, {iw, columns}, lane), out);
       }
     }
   }
 
  private:
-  TY_AVX2 MaxValues sum(std::int64_t plane, std::int64_t ih, std::int64_t iw,
+  struct Windows {
+    std::int64_t first, last;
+  };
+  /// A row or column, and the windows that cover it.
+  struct Covered {
+    std::int64_t pixel;
+    Windows by;
+  };
+
+  TY_AVX2 MaxValues sum(std::int64_t plane, const Covered& row, const Covered& column,
                         std::int64_t lane) const {
     const std::int64_t strips = maps.input.block / kMaxLanes, strip = lane / kMaxLanes;
     const T* const in = dy + maps.offset(maps.output, plane) + lane;
     MaxValues total{};
-    for (std::int64_t oh = maps.h.first_window(ih); oh < maps.h.last_window(ih); ++oh) {
+    for (std::int64_t oh = row.by.first; oh < row.by.last; ++oh) {
       const std::uint64_t* const kept = taps + maps.taps(plane, oh) + strip;
-      const std::int64_t first = (ih + maps.h.before - oh * maps.h.stride) * maps.w.size;
-      for (std::int64_t ow = maps.w.first_window(iw); ow < maps.w.last_window(iw); ++ow) {
-        const std::int64_t tap = first + iw + maps.w.before - ow * maps.w.stride;
+      const std::int64_t first = (row.pixel + maps.h.before - oh * maps.h.stride) * maps.w.size;
+      for (std::int64_t ow = column.by.first; ow < column.by.last; ++ow) {
+        const std::int64_t tap = first + column.pixel + maps.w.before - ow * maps.w.stride;
         const MaxValues gradient = load_values(in + (oh * maps.w.output + ow) * maps.output.block);
         total += unpack_taps(kept[ow * strips]) == static_cast<std::uint32_t>(tap) ? gradient
                                                                                    : MaxValues{};

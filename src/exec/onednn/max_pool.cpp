@@ -11,14 +11,8 @@ namespace {
 
 MaxPlanes planes_of(const StepDescription& step) {
   const Layout &input = step.inputs[0], &output = step.outputs[0];
-  const PoolOp::Geometry window = static_cast<const PoolOp&>(*step.op).geometry(shape_of(input));
-  return {.h = {input.extent[2], window.output_h, window.size.h, window.stride.h,
-                window.margins.top, window.counted.bottom},
-          .w = {input.extent[3], window.output_w, window.size.w, window.stride.w,
-                window.margins.left, window.counted.right},
-          .input = input,
-          .output = output,
-          .blocks = input.padded_channels / input.block};
+  return {pool_axes(static_cast<const PoolOp&>(*step.op), shape_of(input)), input, output,
+          input.padded_channels / input.block};
 }
 
 /// Both passes. The taps are stored in the reserve.

@@ -62,10 +62,6 @@ PrimitiveList::Memory PrimitiveList::constant(const Desc& desc, std::vector<floa
                     desc);
 }
 
-PrimitiveList::Memory PrimitiveList::view(Memory memory, const Desc& desc) {
-  return new_memory(operands_[memory], desc);
-}
-
 PrimitiveList::Memory PrimitiveList::read_as(Source source, std::size_t index, const Desc& have,
                                              const Desc& wanted) {
   const Memory given = tensor(source, index, have);

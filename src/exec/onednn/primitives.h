@@ -54,8 +54,6 @@ class PrimitiveList final : public Executor {
   Memory reserve(const Desc& desc);
   /// Values that never change, stored in the list.
   Memory constant(const Desc& desc, std::vector<float> values);
-  /// The bytes of `memory` under another descriptor.
-  Memory view(Memory memory, const Desc& desc);
   /// The tensor in layout `wanted`: itself, or a copy in the workspace made at this point.
   Memory read_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
   /// Memory in layout `wanted` to write the tensor to: itself, or workspace that finish() copies.

@@ -4,7 +4,7 @@
 #include "base/math.h"
 #include "exec/batch_sums.h"
 #include "exec/reference/executors.h"
-#include "exec/reference/scratch.h"
+#include "exec/plain_tensor.h"
 
 namespace trainyard::reference {
 namespace {

@@ -2,7 +2,7 @@
 #include "exec/conv_step.h"
 #include "exec/reference/executors.h"
 #include "exec/reference/products.h"
-#include "exec/reference/scratch.h"
+#include "exec/plain_tensor.h"
 #include "exec/reference/unfold.h"
 
 namespace trainyard::reference {

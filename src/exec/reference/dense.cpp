@@ -2,7 +2,7 @@
 
 #include "exec/reference/executors.h"
 #include "exec/reference/products.h"
-#include "exec/reference/scratch.h"
+#include "exec/plain_tensor.h"
 
 namespace trainyard::reference {
 namespace {

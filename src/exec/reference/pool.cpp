@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "exec/reference/executors.h"
-#include "exec/reference/scratch.h"
+#include "exec/plain_tensor.h"
 
 namespace trainyard::reference {
 namespace {

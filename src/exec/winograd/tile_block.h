@@ -4,91 +4,16 @@
 // the program.
 #pragma once
 
+#include "exec/product/multiply_rows.h"
 #include "exec/winograd/kernels.h"
 #include "exec/winograd/transforms.h"
 
 namespace trainyard::winograd {
 namespace {
 
-/// Tiles whose products are summed in registers at a time, with N vectors of output channels.
-template <class V, int N>
-constexpr int kMostRows = V::kLanes == 16 ? 14 : 12 / N;
-
-/// Channels whose products are summed one after the other; these sums are added in turn. The
-/// rounding errors of a sum grow with the root of the length of its chains: with chains of 16 the
-/// errors hardly depend on the number of channels.
+/// Products that are summed one after the other: with chains of 16, errors hardly depend on the
+/// number of channels.
 constexpr std::int64_t kChain = 16;
-
-/// m[r, n] = sum over input channels of u[r] * w[n], for R tiles and N vectors of output channels.
-/// u is [blocks, tiles, lanes], w [blocks, lanes, N, lanes], m [N, tiles, lanes].
-template <class V, int R, int N>
-void multiply_rows(const float* u, std::int64_t blocks, std::int64_t tiles, const float* w,
-                   float* m) {
-  constexpr int kLanes = V::kLanes;
-  constexpr std::int64_t kBlocks = kChain / kLanes;
-  for (std::int64_t first = 0; first < blocks; first += kBlocks) {
-    V sums[R][N];
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 16
-      for (int n = 0; n < N; ++n) sums[r][n] = V::all(0);
-    }
-    const std::int64_t left = blocks - first;
-    for (std::int64_t block = 0; block < (left < kBlocks ? left : kBlocks); ++block) {
-#pragma GCC unroll 2
-      for (int lane = 0; lane < kLanes; ++lane) {
-        V weights[N];
-#pragma GCC unroll 16
-        for (int n = 0; n < N; ++n) weights[n] = V::load(w + n * kLanes);
-#pragma GCC unroll 16
-        for (int r = 0; r < R; ++r) {
-          const V factor = V::all(u[r * kLanes + lane]);
-#pragma GCC unroll 16
-          for (int n = 0; n < N; ++n) sums[r][n] = fma(factor, weights[n], sums[r][n]);
-        }
-        w += N * kLanes;
-      }
-      u += tiles * kLanes;
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 16
-      for (int n = 0; n < N; ++n) {
-        float* const to = m + (n * tiles + r) * kLanes;
-        (first == 0 ? sums[r][n] : V::load(to) + sums[r][n]).store(to);
-      }
-    }
-  }
-}
-
-using MultiplyRows = void (*)(const float*, std::int64_t, std::int64_t, const float*, float*);
-
-/// multiply_rows for 1 to kMostRows rows; entry 0 is unused.
-template <class V, int N>
-struct RowTable {
-  MultiplyRows of[kMostRows<V, N> + 1] = {};
-  constexpr RowTable() { fill<kMostRows<V, N>>(); }
-
- private:
-  template <int R>
-  constexpr void fill() {
-    of[R] = &multiply_rows<V, R, N>;
-    if constexpr (R > 1) fill<R - 1>();
-  }
-};
-
-/// One point's products of all tiles, in groups of nearly equal size.
-template <class V, int N>
-void multiply_tiles(const float* u, std::int64_t blocks, std::int64_t tiles, const float* w,
-                    float* m) {
-  static constexpr RowTable<V, N> kTable;
-  const std::int64_t groups = (tiles + kMostRows<V, N> - 1) / kMostRows<V, N>;
-  for (std::int64_t group = 0; group < groups; ++group) {
-    const std::int64_t begin = tiles * group / groups;
-    const std::int64_t end = tiles * (group + 1) / groups;
-    kTable.of[end - begin](u + begin * V::kLanes, blocks, tiles, w, m + begin * V::kLanes);
-  }
-}
 
 /// Where a tile is.
 struct TilePlace {
@@ -256,8 +181,8 @@ struct TileBlock {
     const std::int64_t weight = blocks * V::kLanes * V::kLanes;  // of a point and an output block
     const float* weights = memory.weights + block * kPoints * weight;
     for (int point = 0; point < kPoints; ++point) {
-      multiply_tiles<V, N>(transformed + point * read, blocks, count, weights + point * N * weight,
-                           sums + point * written);
+      product::multiply_rows<V, N, kChain>(transformed + point * read, blocks, count,
+                                           weights + point * N * weight, sums + point * written);
     }
     transform_outputs<V, F, N>(problem, memory, block, first, count, sums);
   }

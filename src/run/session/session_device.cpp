@@ -81,8 +81,7 @@ void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision 
     return;
   }
   session.executors = make_timed_executors(choice, run, ranks, session);
-  session.target = cpu_target(processor_has_avx512());
-  if (precision == Precision::bf16) session.target.storage = DType::bf16;
+  session.target = cpu_target(processor_has_avx512(), precision);
 }
 
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,

@@ -16,18 +16,6 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Convolutions that share their weights.
-constexpr const char* kSharing = R"(
-input: [3, 9, 7]
-layers:
-  - {conv: {filters: 3, kernel: 3, pad: same_upper}, as: first}
-  - relu
-  - {conv: {filters: 3, kernel: 3, pad: same_upper}, share: first}
-  - {conv: {filters: 3, kernel: 3, stride: 2, pad: same_upper}, share: first}
-  - dense: 4
-  - softmax
-)";
-
 class GpuArithmeticOnProcessor final : public RankDevice {
  public:
   [[nodiscard]] Compute compute() override { return {*device_, *queue_, *executors_, *launches_}; }
@@ -119,7 +107,7 @@ TEST_CASE("so is an average of the weights, in the captured step") {
 TEST_CASE("so is training of layers that share weights, and of a frozen one") {
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     CAPTURE(name_of(precision));
-    check_bytes({.network = kSharing, .target = cuda_target(precision), .updates = 4});
+    check_bytes({.network = kSharedLayers, .target = cuda_target(precision), .updates = 4});
     check_bytes({.network = kWideNetwork,
                  .target = cuda_target(precision),
                  .updates = 4,

@@ -1,5 +1,5 @@
-// Plain copies of tensors in the workspace: every loop of the reference device is written only for
-// row-major n, c, h, w in its arithmetic type, and still any layout and storage type works.
+// Plain copies of tensors in the workspace: loops that are written only for row-major n, c, h, w in
+// the arithmetic type, and still take any layout and storage type.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include "tensor/float_types.h"
 #include "tensor/layout.h"
 
-namespace trainyard::reference {
+namespace trainyard {
 
 /// A tensor as a plain array of T: the tensor itself if it has that form, else a copy.
 template <class T>
@@ -132,4 +132,4 @@ class Factors {
   TensorView weight_, rounded_;
 };
 
-}  // namespace trainyard::reference
+}  // namespace trainyard

@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-namespace trainyard::winograd {
+namespace trainyard::product {
 
 #ifdef __AVX512F__
 /// 16 floats of AVX-512.
@@ -48,4 +48,4 @@ struct Vector8 {
   friend Vector8 relu(Vector8 a) { return {_mm256_max_ps(_mm256_setzero_ps(), a.value)}; }
 };
 
-}  // namespace trainyard::winograd
+}  // namespace trainyard::product
