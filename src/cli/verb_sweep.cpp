@@ -66,10 +66,10 @@ RunConfig config_of(const SweepFlags& flags, const std::vector<std::string>& ove
 
 /// The GPUs among which --gpus distributes the runs; none if it leaves the choice to each.
 std::vector<int> gpus_of_sweep(const SweepFlags& flags) {
-  using Kind = GpuRequest::Kind;
+  using Asked = GpuRequest::Kind;
   const GpuRequest request = parse_gpus(gpus_of(flags.run));
   std::vector<int> ordinals;
-  if (request.kind == Kind::unsaid || request.kind == Kind::none) return ordinals;
+  if (request.kind == Asked::unsaid || request.kind == Asked::none) return ordinals;
   const UsableGpus usable = open_gpus(request, gpu_search_paths());
   for (const GpuFinding& gpu : usable.gpus) ordinals.push_back(gpu.ordinal);
   return ordinals;

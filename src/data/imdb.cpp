@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kKerasSeed = 113;
-constexpr std::uint64_t kMostIndexBytes = 64 << 20;
+constexpr std::uint64_t kMostWordIndexBytes = 64 << 20;
 constexpr const char* kIndexName = "imdb_word_index.json";
 
 fs::path reviews_folder(const ImdbOptions& options) {
@@ -46,7 +46,7 @@ WordIndex keras_index(const fs::path& folder) {
   std::error_code ignored;
   for (const fs::path& place : {folder / kIndexName, folder / ".." / kIndexName}) {
     if (!fs::exists(place, ignored)) continue;
-    return parse_word_index(read_text(place, ErrorKind::data, kMostIndexBytes), place.string());
+    return parse_word_index(read_text(place, ErrorKind::data, kMostWordIndexBytes), place.string());
   }
   bad_file(folder / kIndexName,
            std::string("does not exist; get it with: curl -L "

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kEndMark = 0x06054b50, kWideEndMark = 0x06064b50;
 constexpr std::uint32_t kLocatorMark = 0x07064b50, kEntryMark = 0x02014b50;
 constexpr std::uint32_t kLocalMark = 0x04034b50;
-constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kWideEndBytes = 56;
+constexpr std::size_t kEndRecordBytes = 22, kLocatorBytes = 20, kWideEndBytes = 56;
 constexpr std::size_t kEntryBytes = 46, kLocalBytes = 30;
 constexpr std::uint32_t kInWideField = 0xffffffff;  // of a size: it is in the extra field
 constexpr std::uint16_t kWideField = 1;
@@ -90,11 +90,12 @@ std::vector<std::byte> ZipFile::bytes_at(std::uint64_t offset, std::uint64_t cou
 /// The end record is the last thing in the file but for a comment of at most 65,535 bytes.
 void ZipFile::find_list() {
   constexpr std::uint64_t kMostComment = 65535;
-  const std::uint64_t searched = std::min<std::uint64_t>(file_.size(), kEndBytes + kMostComment);
+  const std::uint64_t searched =
+      std::min<std::uint64_t>(file_.size(), kEndRecordBytes + kMostComment);
   const std::uint64_t begin = file_.size() - searched;
   const std::vector<std::byte> tail = bytes_at(begin, searched);
-  for (std::size_t at = tail.size() - std::min(tail.size(), kEndBytes) + 1; at-- > 0;) {
-    if (at + kEndBytes > tail.size() || little(tail, at, 4) != kEndMark) continue;
+  for (std::size_t at = tail.size() - std::min(tail.size(), kEndRecordBytes) + 1; at-- > 0;) {
+    if (at + kEndRecordBytes > tail.size() || little(tail, at, 4) != kEndMark) continue;
     list_count_ = little(tail, at + 10, 2);
     list_bytes_ = little(tail, at + 12, 4);
     list_at_ = little(tail, at + 16, 4);

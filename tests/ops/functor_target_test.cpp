@@ -13,7 +13,7 @@ using test::StoredLayout;
 using test::Tensor;
 
 /// Outputs, a target and weights: three samples of four classes.
-struct Problem {
+struct TargetProblem {
   std::vector<double> outputs = {0.5,   0.125, 0.75, 0.25, 0.375, 0.0625, 1.5,
                                  0.875, 0.625, 0.3,  0.1,  0.2};  // above 0, for kl and poisson
   std::vector<double> labels = {2, 0, 1};
@@ -29,7 +29,7 @@ std::vector<double> or_zero(const std::vector<double>& values) {
   return values.empty() ? std::vector<double>{0} : values;
 }
 
-std::vector<double> run_loss(const Op& op, const Problem& problem, Pass pass) {
+std::vector<double> run_loss(const Op& op, const TargetProblem& problem, Pass pass) {
   const StoredLayout matrix{"", plain_layout({3, 4})}, list{"", plain_layout({3})};
   const StoredLayout target{"", problem.pairs ? plain_layout({3, 2}) : list.layout};
   Tensor<double> x(matrix, problem.outputs), losses(list), dx(matrix),
@@ -57,11 +57,11 @@ std::vector<std::unique_ptr<AnyLoss>> all_losses() {
   return losses;
 }
 
-Problem with_dense() {
+TargetProblem with_dense() {
   return {.dense = {0.1, 0.2, 0.3, 0.4, 1, 0, 0.45, 0.25, 0.75, 0.125, 0, 0.0625},
           .weights = {2, 0.5, 0}};
 }
-Problem with_pairs() {
+TargetProblem with_pairs() {
   return {.labels = {2, 1, 0, 3, 1, 1}, .pairs = true, .weights = {0.75, 0.25, 1, 2, 0.5, 0}};
 }
 
@@ -70,7 +70,7 @@ Problem with_pairs() {
 TEST_CASE("a position's loss is a sample's divided by their number, or multiplied by its weight") {
   for (const auto& op : all_losses()) {
     CAPTURE(op->type());
-    const Problem problem;
+    const TargetProblem problem;
     const std::vector<double> of_samples = run_loss(*op, problem, Pass::forward_train);
     const std::vector<double> slopes = run_loss(*op, problem, Pass::backward_data);
     // The same rows as three positions of one sample, [1, 4, 1, 3].
@@ -111,7 +111,7 @@ TEST_CASE("a position's loss is a sample's divided by their number, or multiplie
 TEST_CASE("a weight multiplies a sample's loss, and 0 takes it out whatever it holds") {
   for (const auto& op : all_losses()) {
     CAPTURE(op->type());
-    Problem problem;
+    TargetProblem problem;
     const std::vector<double> plain = run_loss(*op, problem, Pass::forward_train);
     const std::vector<double> slope = run_loss(*op, problem, Pass::backward_data);
     problem.weights = {2, 0.5, 0};
@@ -128,7 +128,7 @@ TEST_CASE("a weight multiplies a sample's loss, and 0 takes it out whatever it h
 }
 
 TEST_CASE("a dense one-hot target, and a pair of equal classes, are a class") {
-  Problem dense, pair;
+  TargetProblem dense, pair;
   dense.dense = {0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0};
   pair.labels = {2, 2, 0, 0, 1, 1};
   pair.pairs = true;
@@ -151,7 +151,7 @@ TEST_CASE("cross_entropy of a pair is the weighted sum of those of its classes")
   const auto losses = all_losses();
   const AnyLoss& cross = *losses[0];
   REQUIRE(cross.type() == "cross_entropy");
-  const Problem first{.labels = {2, 0, 1}}, second{.labels = {1, 3, 1}};
+  const TargetProblem first{.labels = {2, 0, 1}}, second{.labels = {1, 3, 1}};
   const std::vector<double> a = run_loss(cross, first, Pass::forward_train);
   const std::vector<double> b = run_loss(cross, second, Pass::forward_train);
   const std::vector<double> pair = run_loss(cross, with_pairs(), Pass::forward_train);
@@ -162,11 +162,11 @@ TEST_CASE("cross_entropy of a pair is the weighted sum of those of its classes")
 TEST_CASE("gradients of all losses and targets match the derivatives of their values") {
   const double step = 1e-6;
   for (const auto& op : all_losses()) {
-    for (const Problem& problem : {Problem{}, with_dense(), with_pairs()}) {
+    for (const TargetProblem& problem : {TargetProblem{}, with_dense(), with_pairs()}) {
       CAPTURE(op->type());
       const std::vector<double> dx = run_loss(*op, problem, Pass::backward_data);
       for (std::size_t i = 0; i < 12; ++i) {
-        Problem above = problem, below = problem;
+        TargetProblem above = problem, below = problem;
         above.outputs[i] += step;
         below.outputs[i] -= step;
         const double high = run_loss(*op, above, Pass::forward_train)[i / 4];
@@ -180,7 +180,7 @@ TEST_CASE("gradients of all losses and targets match the derivatives of their va
 
 TEST_CASE("an arriving gradient takes the place of the state's scale") {
   const auto losses = all_losses();
-  Problem problem;
+  TargetProblem problem;
   const std::vector<double> root = run_loss(*losses[0], problem, Pass::backward_data);
   problem.arriving = {0.25, 1, -2};
   const std::vector<double> inner = run_loss(*losses[0], problem, Pass::backward_data);
@@ -220,7 +220,7 @@ TEST_CASE("the losses have the values of their formulas") {
     }
   }
   CHECK(wanted.size() == formulas.size());
-  Problem far;
+  TargetProblem far;
   far.outputs[0] = -3;
   for (const auto& op : all_losses()) {
     if (op->type() != "huber") continue;

@@ -9,6 +9,7 @@
 #include "plan/fuse.h"
 #include "plan/plan.h"
 #include "plan/work.h"
+#include "step_named.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -29,13 +30,6 @@ Target adding_target() {
 
 std::ptrdiff_t accumulations(const Plan& plan) {
   return std::ranges::count(plan.steps, PlanStep::Kind::accumulate, &PlanStep::kind);
-}
-
-const PlanStep& step_named(const Plan& plan, const std::string& name) {
-  const auto found = std::ranges::find_if(
-      plan.steps, [&](const PlanStep& step) { return name_of(plan, step) == name; });
-  REQUIRE(found != plan.steps.end());
-  return *found;
 }
 
 /// Convolutions that read one stem, and their sum.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "layer_network.h"
+#include "step_named.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -15,7 +16,7 @@ namespace {
 const Target kGpu = cuda_target(Precision::fp32);
 
 /// Of the steps of layers and activations, in their order.
-std::vector<std::string> step_names(const Plan& plan) {
+std::vector<std::string> layer_steps(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanStep& step : plan.steps) {
     if (step.kind == PlanStep::Kind::op) names.push_back(name_of(plan, step));
@@ -24,14 +25,7 @@ std::vector<std::string> step_names(const Plan& plan) {
 }
 
 bool has(const Plan& plan, const std::string& name) {
-  return std::ranges::count(step_names(plan), name) == 1;
-}
-
-const PlanStep& step_named(const Plan& plan, const std::string& name) {
-  const auto found = std::ranges::find_if(
-      plan.steps, [&](const PlanStep& step) { return name_of(plan, step) == name; });
-  REQUIRE(found != plan.steps.end());
-  return *found;
+  return std::ranges::count(layer_steps(plan), name) == 1;
 }
 
 /// One bias's gradient: the parameter whose entry of the gradient block it is.
@@ -48,7 +42,7 @@ TEST_CASE(
   LayerNetwork network({2, 3, 4, 4});
   network.relu(network.dense(network.relu(network.conv_transpose(network.relu(network.conv(0))))));
   const Plan plan = network.plan({}, kGpu);
-  const auto names = step_names(plan);
+  const auto names = layer_steps(plan);
   const std::vector<std::string> forward(names.begin(), names.begin() + 4);
   CHECK(forward == std::vector<std::string>{
                        "conv1 and relu forward_train", "conv_transpose3 and relu forward_train",
@@ -71,7 +65,7 @@ TEST_CASE("an evaluation's layers have their ReLUs too") {
   LayerNetwork network({2, 3, 4, 4});
   const ValueId end = network.relu(network.conv(0));
   const Plan plan = make_plan(network.graph, kGpu, {.train = false, .kept = {end}});
-  CHECK(step_names(plan) == std::vector<std::string>{"conv1 and relu forward_eval"});
+  CHECK(layer_steps(plan) == std::vector<std::string>{"conv1 and relu forward_eval"});
 }
 
 TEST_CASE("on the CPU the ReLU is part of the step, and the layer sums its bias's gradient") {

@@ -29,13 +29,13 @@ optimizer: {sgd: {lr: 0.05}}
 epochs: 1
 )";
 
-const GpuFinding kGpu{.ordinal = 2, .name = "NVIDIA H200", .bus = "0000:17:00.0"};
+const GpuFinding kBrokenGpu{.ordinal = 2, .name = "NVIDIA H200", .bus = "0000:17:00.0"};
 constexpr const char* kName = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
 
 }  // namespace
 
 TEST_CASE("a GPU error names the GPU, and keeps its kind") {
-  const Error found = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kGpu, "node1");
+  const Error found = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kBrokenGpu, "node1");
   CHECK(found.exit_code() == 8);
   CHECK(found.what() == std::string("CUDA: cudaMalloc failed, on ") + kName);
   CHECK(gpu_in(found.what()) == kName);
@@ -76,7 +76,7 @@ TEST_CASE("train bench, with and without --scaling, names the GPU that fails") {
 }
 
 TEST_CASE("the GPU of a failure is found in the text that every rank gets") {
-  const Error own = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kGpu, "node1");
+  const Error own = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kBrokenGpu, "node1");
   const std::string told =
       message_of({.rank = 2, .host = "node1", .step = 7, .text = own.what(), .exit_code = 8});
   CHECK(gpu_in(told) == kName);

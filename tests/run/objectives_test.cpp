@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "data/memory_dataset.h"
+#include "graph_refusal.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"
@@ -39,11 +40,6 @@ data:
   train: {source: synthetic, shape: [1, 2, 3], classes: 3, size: 10}
   val: {source: synthetic, shape: [1, 2, 3], classes: 3, size: 10, split: test}
 )" + keys);
-}
-
-std::string graph_refusal(const std::string& yaml) {
-  return trainyard::test::refusal(
-      [&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
 }
 
 MemoryDataset three_classes(std::vector<std::int32_t> labels) {

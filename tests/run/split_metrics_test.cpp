@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/memory_dataset.h"
+#include "graph_refusal.h"
 #include "rank_sessions.h"
 #include "run/session/session_model.h"
 #include "run/session/session_weights.h"
@@ -64,11 +65,6 @@ std::vector<EpochRow> rows_of(int ranks, const std::string& yaml) {
   });
   CHECK(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
   return all;
-}
-
-std::string graph_refusal(const std::string& yaml) {
-  return trainyard::test::refusal(
-      [&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
 }
 
 }  // namespace
