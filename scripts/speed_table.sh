@@ -9,7 +9,9 @@
 # ROUNDS   how often both are measured, alternately (default 5)
 # THREADS  "2 1"
 # BATCH    128
-# MODES    of the peer, comma-separated: fp32,fp32nchw
+# MODES    of the peer, comma-separated: fp32,fp32nchw (in bf16: ampbf16)
+# PRECISIONS  of train: "fp32" (or "fp32 bf16")
+# PYTHON   the peer's interpreter, or several: "/usr/bin/python3"
 # OUT      docs/results/speed.jsonl; one line per measurement, with round and load average
 #
 # PyTorch from Debian links a slow BLAS unless libopenblas0-openmp is installed. Keep the machine
@@ -24,11 +26,14 @@ read -ra threads <<<"${THREADS:-2 1}"
 batch=${BATCH:-128}
 modes=${MODES:-fp32,fp32nchw}
 output=${OUT:-docs/results/speed.jsonl}
-python=${PYTHON:-/usr/bin/python3}
+read -ra pythons <<<"${PYTHON:-/usr/bin/python3}"
+read -ra precisions <<<"${PRECISIONS:-fp32}"
 nets=("$@")
 [[ $# -gt 0 ]] || nets=(resnet20 minigooglenet cnn)
 
-"$python" -c 'import torch' || die "$python has no torch; install python3-torch, or set PYTHON"
+for python in "${pythons[@]}"; do
+  "$python" -c 'import torch' || die "$python has no torch; install python3-torch, or set PYTHON"
+done
 is_installed libopenblas0-openmp || say "libopenblas0-openmp is missing: the peer may be slow"
 
 load_average() { cut -d ' ' -f 1 /proc/loadavg; }
@@ -51,13 +56,18 @@ mkdir -p "$(dirname "$output")"
 for round in $(seq "$rounds"); do
   for net in "${nets[@]}"; do
     for count in "${threads[@]}"; do
-      load=$(load_average)
-      build/release/bin/train bench --config "scripts/bench/$net.yaml" --batch "$batch" \
-        --threads "$count" --json | record "$round" "$count" "$load"
-      load=$(load_average)
-      "$python" "$PEER" --device cpu --nets "$net" --batches "$batch" --modes "$modes" \
-        --threads "$count" | record "$round" "$count" "$load"
+      for precision in "${precisions[@]}"; do
+        load=$(load_average)
+        build/release/bin/train bench --config "scripts/bench/$net.yaml" --batch "$batch" \
+          --threads "$count" --precision "$precision" --json |
+          sed "s/^{/{\"precision\": \"$precision\", /" | record "$round" "$count" "$load"
+      done
+      for python in "${pythons[@]}"; do
+        load=$(load_average)
+        "$python" "$PEER" --device cpu --nets "$net" --batches "$batch" --modes "$modes" \
+          --threads "$count" | record "$round" "$count" "$load"
+      done
     done
   done
 done
-"$python" scripts/speed_table.py "$output"
+python3 scripts/speed_table.py "$output"
