@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/math.h"
 #include "exec/batch_sums.h"
-#include "exec/reference/executors.h"
 #include "exec/plain_tensor.h"
+#include "exec/reference/executors.h"
 
 namespace trainyard::reference {
 namespace {

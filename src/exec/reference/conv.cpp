@@ -1,8 +1,8 @@
 #include "base/error.h"
 #include "exec/conv_step.h"
+#include "exec/plain_tensor.h"
 #include "exec/reference/executors.h"
 #include "exec/reference/products.h"
-#include "exec/plain_tensor.h"
 #include "exec/reference/unfold.h"
 
 namespace trainyard::reference {

@@ -1,8 +1,8 @@
 #include "ops/dense.h"
 
+#include "exec/plain_tensor.h"
 #include "exec/reference/executors.h"
 #include "exec/reference/products.h"
-#include "exec/plain_tensor.h"
 
 namespace trainyard::reference {
 namespace {

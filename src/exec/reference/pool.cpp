@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exec/reference/executors.h"
 #include "exec/plain_tensor.h"
+#include "exec/reference/executors.h"
 
 namespace trainyard::reference {
 namespace {
