@@ -22,18 +22,15 @@ struct Kernels {
   /// `rows` i and `columns` j.
   void (*copy)(const float* from, std::int64_t stride, bool transposed, std::int64_t rows,
                std::int64_t columns, float* to, std::int64_t to_stride) = nullptr;
-  /// sums = a * b, or sums += a * b, for one or two vectors of columns: a is [blocks][rows][lanes],
-  /// b [blocks * lanes][vectors * lanes], sums [vectors][rows][lanes]. The order of a sum depends
-  /// on the depth alone, and is that of every processor's kernel: chains of kChain products, which
-  /// are added in turn.
-  void (*multiply)(const float* a, std::int64_t blocks, std::int64_t rows, const float* b,
-                   int vectors, float* sums, bool adds) = nullptr;
-  /// Reads the first `columns` columns of sums from rows of d.
-  void (*load)(const float* d, std::int64_t stride, std::int64_t rows, std::int64_t columns,
-               float* sums) = nullptr;
-  /// Writes the first `columns` columns of sums, [vectors][rows][lanes], to rows of d.
-  void (*store)(const float* sums, std::int64_t rows, std::int64_t columns, const Ending& ending,
-                float* d, std::int64_t stride) = nullptr;
+  /// d = a * b, or d += a * b, for one or two vectors of columns: a is [blocks][rows][lanes], or
+  /// [blocks][lanes][rows] if transposed, b [blocks * lanes][vectors * lanes]. The order of a sum
+  /// depends on the depth alone, and is that of every processor's kernel: chains of kChain
+  /// products, which are added in turn.
+  void (*multiply)(const float* a, bool transposed, std::int64_t blocks, std::int64_t rows,
+                   const float* b, int vectors, float* d, std::int64_t stride, bool adds) = nullptr;
+  /// What follows the sums, in place.
+  void (*end)(float* d, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+              const Ending& ending) = nullptr;
 };
 
 /// Requires AVX2 and FMA.

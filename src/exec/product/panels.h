@@ -66,57 +66,44 @@ template <class V>
 void copy(const float* from, std::int64_t stride, bool transposed, std::int64_t rows,
           std::int64_t columns, float* to, std::int64_t to_stride) {
   if (transposed) return copy_transposed(from, stride, rows, columns, to, to_stride);
+  const std::int64_t whole = columns / V::kLanes * V::kLanes;
+  const int left = static_cast<int>(columns - whole);
   for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; j += 16) __builtin_prefetch(from + kAhead * stride + j);
-    std::int64_t j = 0;
-    for (; j + V::kLanes <= columns; j += V::kLanes) V::load(from + j).store(to + j);
-    for (; j < columns; ++j) to[j] = from[j];
+    const float* const ahead = from + kAhead * stride;
+    for (std::int64_t j = 0; j < columns; j += 16) __builtin_prefetch(ahead + j);
+    for (std::int64_t j = 0; j < whole; j += V::kLanes) V::load(from + j).store(to + j);
+    if (left > 0) V::load(from + whole, left).store(to + whole, left);
     from += stride;
     to += to_stride;
   }
 }
 
-template <class V>
-void multiply(const float* a, std::int64_t blocks, std::int64_t rows, const float* b, int vectors,
-              float* sums, bool adds) {
-  static constexpr RowTable<V, 1, kChain> kOne;
-  static constexpr RowTable<V, 2, kChain> kTwo;
-  (vectors == 2 ? kTwo.of : kOne.of)[rows](a, blocks, rows, b, sums, adds);
+template <class V, BlockOrder kOrder>
+MultiplyGroup group_of(std::int64_t rows, int vectors) {
+  static constexpr RowTable<V, 1, kChain, kOrder> kOne;
+  static constexpr RowTable<V, 2, kChain, kOrder> kTwo;
+  return vectors == 2 ? kTwo.of[rows] : kOne.of[rows];
 }
 
 template <class V>
-void load(const float* d, std::int64_t stride, std::int64_t rows, std::int64_t columns,
-          float* sums) {
-  for (std::int64_t first = 0; first < columns; first += V::kLanes) {
-    const std::int64_t left = columns - first;
-    const std::int64_t width = left < V::kLanes ? left : V::kLanes;
-    copy<V>(d + first, stride, false, rows, width, sums, V::kLanes);
-    sums += rows * V::kLanes;
-  }
+void multiply(const float* a, bool transposed, std::int64_t blocks, std::int64_t rows,
+              const float* b, int vectors, float* d, std::int64_t stride, bool adds) {
+  const MultiplyGroup group = transposed ? group_of<V, BlockOrder::lanes_rows>(rows, vectors)
+                                         : group_of<V, BlockOrder::rows_lanes>(rows, vectors);
+  group(a, blocks, rows, b, {d, stride, V::kLanes}, adds);
 }
 
 template <class V>
-void store(const float* sums, std::int64_t rows, std::int64_t columns, const Ending& ending,
-           float* d, std::int64_t stride) {
-  for (std::int64_t first = 0; first < columns; first += V::kLanes) {
-    const std::int64_t left = columns - first;
-    const std::int64_t width = left < V::kLanes ? left : V::kLanes;
-    float biases[V::kLanes] = {};
-    for (std::int64_t j = 0; j < width && ending.bias != nullptr; ++j) {
-      biases[j] = ending.bias[first + j];
-    }
-    const V bias = V::load(biases);
-    for (std::int64_t row = 0; row < rows; ++row, sums += V::kLanes) {
-      V value = V::load(sums) + bias;
-      if (ending.relu) value = relu(value);
-      float* const to = d + row * stride + first;
-      if (width == V::kLanes) {
-        value.store(to);
-        continue;
-      }
-      float values[V::kLanes];
-      value.store(values);
-      for (std::int64_t j = 0; j < width; ++j) to[j] = values[j];
+void end(float* d, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+         const Ending& ending) {
+  for (std::int64_t j = 0; j < columns; j += V::kLanes) {
+    const std::int64_t left = columns - j;
+    const int count = static_cast<int>(left < V::kLanes ? left : V::kLanes);
+    const V bias = ending.bias == nullptr ? V::all(0) : V::load(ending.bias + j, count);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      float* const at = d + i * stride + j;
+      const V sum = V::load(at, count) + bias;
+      (ending.relu ? relu(sum) : sum).store(at, count);
     }
   }
 }
@@ -127,8 +114,7 @@ constexpr Kernels kernels_of() {
           .rows = kMostRows<V, 2>,
           .copy = &copy<V>,
           .multiply = &multiply<V>,
-          .load = &load<V>,
-          .store = &store<V>};
+          .end = &end<V>};
 }
 
 }  // namespace

@@ -60,21 +60,37 @@ std::int64_t Product::columns_of(std::int64_t panel) const {
   return std::min(panel_columns_, shape_.columns - panel * panel_columns_);
 }
 
-/// Rows of a block, as Kernels::multiply reads them.
-void Product::copy_slice(const Block& block, const float* a, std::int64_t slice,
+/// `lanes` of the depth of a slice, as Kernels::multiply reads them.
+void Product::copy_lanes(const Block& block, const float* a, std::int64_t slice, std::int64_t index,
                          float* copied) const {
-  const std::int64_t lanes = kernels_->lanes;
+  const std::int64_t lanes = kernels_->lanes, k = index * lanes;
   const std::int64_t first = block.first_row(slice), rows = block.first_row(slice + 1) - first;
-  const std::int64_t row = block.row + first;
-  const bool transposed = shape_.a_transposed;
-  const std::int64_t stride = transposed ? shape_.rows : shape_.depth;
-  float* to = copied + first * padded(block.depths);
-  for (std::int64_t k = 0; k < block.depths; k += lanes, to += rows * lanes) {
-    const std::int64_t width = std::min(lanes, block.depths - k), depth = block.depth + k;
-    if (width < lanes) std::fill_n(to, rows * lanes, 0.0F);
-    const float* const from = a + (transposed ? depth * stride + row : row * stride + depth);
-    kernels_->copy(from, stride, transposed, rows, width, to, lanes);
+  const std::int64_t row = block.row + first, depth = block.depth + k;
+  const std::int64_t width = std::min(lanes, block.depths - k);
+  float* const to = copied + first * padded(block.depths) + k * rows;
+  if (width < lanes) std::fill_n(to, rows * lanes, 0.0F);
+  if (shape_.a_transposed) {
+    kernels_->copy(a + depth * shape_.rows + row, shape_.rows, false, width, rows, to, rows);
+  } else {
+    kernels_->copy(a + row * shape_.depth + depth, shape_.depth, false, rows, width, to, lanes);
   }
+}
+
+/// In the order of the memory that is read.
+void Product::copy_block(const Block& block, const float* a, float* copied) const {
+  const bool transposed = shape_.a_transposed;
+  const std::int64_t blocks = padded(block.depths) / kernels_->lanes;
+  const std::int64_t outer = transposed ? blocks : block.slices;
+  const std::int64_t inner = transposed ? block.slices : blocks;
+  const std::int64_t floats = block.rows * padded(block.depths);
+  const std::int64_t grain = ceiling(kThreadFloats * outer, floats);
+  parallel_ranges(threads_, outer, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::int64_t j = 0; j < inner; ++j) {
+        transposed ? copy_lanes(block, a, j, i, copied) : copy_lanes(block, a, i, j, copied);
+      }
+    }
+  });
 }
 
 /// A part of the depth of a panel.
@@ -98,6 +114,19 @@ void Product::copy(const float* b, void* copied) const {
   });
 }
 
+/// A slice with a panel; by way of `sums` if the panel is padded.
+void Product::multiply(const float* a, std::int64_t blocks, std::int64_t rows, const float* b,
+                       std::int64_t panel, float* d, float* sums, bool adds) const {
+  const int vectors = vectors_of(panel);
+  const std::int64_t columns = columns_of(panel), width = std::int64_t{vectors} * kernels_->lanes;
+  const std::int64_t stride = shape_.columns;
+  const bool padded = columns < width;
+  if (padded && adds) kernels_->copy(d, stride, false, rows, columns, sums, width);
+  kernels_->multiply(a, shape_.a_transposed, blocks, rows, b, vectors, padded ? sums : d,
+                     padded ? width : stride, adds);
+  if (padded) kernels_->copy(sums, width, false, rows, columns, d, stride);
+}
+
 /// A thread's part of all slices of all panels, a panel's slices one after the other.
 void Product::run_part(std::int64_t part, const Block& block, const float* a, const Columns& b,
                        float* d, float* scratch, const Ending& ending) const {
@@ -119,21 +148,17 @@ void Product::run_part(std::int64_t part, const Block& block, const float* a, co
     const std::int64_t first = block.first_row(i % block.slices);
     const std::int64_t rows = block.first_row(i % block.slices + 1) - first;
     float* const to = d + (block.row + first) * shape_.columns + column;
-    const bool adds = block.depth > 0;
-    if (adds) kernels_->load(to, shape_.columns, rows, columns_of(panel), sums);
-    kernels_->multiply(a + first * depths, depths / lanes, rows, factors, vectors, sums, adds);
-    const Ending own{ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu};
-    kernels_->store(sums, rows, columns_of(panel), own, to, shape_.columns);
+    multiply(a + first * depths, depths / lanes, rows, factors, panel, to, sums, block.depth > 0);
+    if (ending.bias == nullptr && !ending.relu) continue;
+    kernels_->end(to, shape_.columns, rows, columns_of(panel),
+                  {ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu});
   }
 }
 
 void Product::run_block(const Block& block, const float* a, const Columns& b, float* d,
                         float* workspace, const Ending& ending) const {
   float* const scratch = workspace + block_floats();
-  const std::int64_t grain = ceiling(kThreadFloats, kernels_->rows * padded(block.depths));
-  parallel_ranges(threads_, block.slices, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) copy_slice(block, a, i, workspace);
-  });
+  copy_block(block, a, workspace);
   parallel_ranges(threads_, threads_, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t part = begin; part < end; ++part) {
       run_part(part, block, workspace, b, d, scratch + part * thread_floats(), ending);

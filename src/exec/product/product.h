@@ -53,7 +53,11 @@ class Product {
                  const Ending& ending) const;
   void run_part(std::int64_t part, const Block& block, const float* a, const Columns& b, float* d,
                 float* scratch, const Ending& ending) const;
-  void copy_slice(const Block& block, const float* a, std::int64_t slice, float* copied) const;
+  void multiply(const float* a, std::int64_t blocks, std::int64_t rows, const float* b,
+                std::int64_t panel, float* d, float* sums, bool adds) const;
+  void copy_block(const Block& block, const float* a, float* copied) const;
+  void copy_lanes(const Block& block, const float* a, std::int64_t slice, std::int64_t index,
+                  float* copied) const;
   void copy_panel(const float* b, std::int64_t index, std::int64_t depth, std::int64_t depths,
                   float* panel) const;
 
