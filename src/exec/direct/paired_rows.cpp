@@ -7,11 +7,23 @@
 
 namespace trainyard::direct {
 
+namespace {
+
+constexpr std::uint16_t kNoColumn[16] = {};  // zeros for all channels of a block
+
+}  // namespace
+
+Span PairedColumns::inside(std::int64_t width) const {
+  const std::int64_t first = std::min(pairs, (before + step - 1) / step);
+  const std::int64_t last_column = width - 1 - distance + before;  // of a pair, from the first's
+  return {first, std::clamp(last_column < 0 ? 0 : last_column / step + 1, first, pairs)};
+}
+
 PairedRows::PairedRows(const Layout& map, const PairedColumns& columns)
     : map_(map),
       layout_(map),
       columns_(columns),
-      padded_(columns.before > 0 || columns.span() > map.extent[3]),
+      inside_(columns.inside(map.extent[3])),
       row_floats_(columns.pairs * map.block) {
   TY_CHECK(supports(map), "pixels are paired where rows have no gaps");
   layout_.extent[3] = columns.pairs;
@@ -23,8 +35,7 @@ PairedRows::PairedRows(const Layout& map, const PairedColumns& columns)
 
 void PairedRows::reserve(std::int64_t channels, std::int64_t rows) {
   layout_.stride[1] = rows * row_floats_;
-  pairs_end_ = round_up(channels, map_.block) / map_.block * layout_.stride[1];
-  floats_ = pairs_end_ + (padded_ ? (columns_.span() * map_.block + 1) / 2 : 0);
+  floats_ = round_up(channels, map_.block) / map_.block * layout_.stride[1];
 }
 
 bool PairedRows::supports(const Layout& map) {
@@ -32,34 +43,41 @@ bool PairedRows::supports(const Layout& map) {
   return row && (map.block == 1 || map.block == kBf16Kernels.lanes);
 }
 
-void PairedRows::pair_row(const std::uint16_t* row, float* to, std::uint16_t* padded) const {
-  const std::int64_t block = map_.block;
-  if (padded_) {
-    const std::int64_t span = columns_.span(), first = std::min(columns_.before, span);
-    const std::int64_t last = std::min(span, columns_.before + map_.extent[3]);
-    std::fill(padded, padded + first * block, std::uint16_t{0});
-    std::copy(row, row + (last - first) * block, padded + first * block);
-    std::fill(padded + last * block, padded + span * block, std::uint16_t{0});
-    row = padded;
-  }
+void PairedRows::pair_at_edge(const std::uint16_t* row, std::int64_t pair, float* to) const {
+  const auto column = [&](std::int64_t w) {
+    return w >= 0 && w < map_.extent[3] ? row + w * map_.block : kNoColumn;
+  };
+  const std::int64_t first = columns_.column(pair);
+  pair_values({.first = column(first),
+               .second = column(first + columns_.distance),
+               .to = to + pair * map_.block,
+               .groups = 1,
+               .values = map_.block,
+               .step = 0});
+}
+
+void PairedRows::pair_row(const std::uint16_t* row, float* to) const {
+  const std::int64_t block = map_.block, pairs = inside_.last - inside_.first;
   const bool apart = columns_.step > 1;
-  pair_values({.from = row,
-               .to = to,
-               .groups = apart ? columns_.pairs : 1,
-               .values = apart ? block : row_floats_,
-               .step = columns_.step * block,
-               .distance = columns_.distance * block});
+  for (std::int64_t i = 0; i < inside_.first; ++i) pair_at_edge(row, i, to);
+  const std::uint16_t* const inner = row + columns_.column(inside_.first) * block;
+  pair_values({.first = inner,
+               .second = inner + columns_.distance * block,
+               .to = to + inside_.first * block,
+               .groups = apart ? pairs : 1,
+               .values = apart ? block : pairs * block,
+               .step = columns_.step * block});
+  for (std::int64_t i = inside_.last; i < columns_.pairs; ++i) pair_at_edge(row, i, to);
 }
 
 const float* PairedRows::pair(const std::uint16_t* map, const Span& rows, const Span& channels,
                               float* memory) const {
   const std::int64_t height = map_.extent[2], first_block = channels.first / map_.block;
   const std::int64_t last_block = (channels.last + map_.block - 1) / map_.block;
-  auto* const padded = reinterpret_cast<std::uint16_t*>(memory + pairs_end_);
   for (std::int64_t block = first_block; block < last_block; ++block) {
     float* to = memory + (block - first_block) * layout_.stride[1];
     for (std::int64_t row = rows.first; row < rows.last; ++row, to += row_floats_) {
-      pair_row(map + map_.offset(row / height, block * map_.block, row % height, 0), to, padded);
+      pair_row(map + map_.offset(row / height, block * map_.block, row % height, 0), to);
     }
   }
   return memory - rows.first * row_floats_ - first_block * layout_.stride[1];

@@ -14,8 +14,9 @@ namespace trainyard::direct {
 struct PairedColumns {
   std::int64_t pairs = 1, step = 1, distance = 1, before = 0;
 
-  /// Columns from the first that a pair has to the last.
-  [[nodiscard]] std::int64_t span() const { return (pairs - 1) * step + distance + 1; }
+  [[nodiscard]] std::int64_t column(std::int64_t pair) const { return pair * step - before; }
+  /// The pairs of which both columns are in a map of this width.
+  [[nodiscard]] Span inside(std::int64_t width) const;
 };
 
 /// The places of pairs in memory, a float's place each: [block of channels][row][pair][channel of
@@ -39,13 +40,14 @@ class PairedRows {
                     float* memory) const;
 
  private:
-  void pair_row(const std::uint16_t* row, float* to, std::uint16_t* padded) const;
+  void pair_row(const std::uint16_t* row, float* to) const;
+  void pair_at_edge(const std::uint16_t* row, std::int64_t pair, float* to) const;
 
   Layout map_, layout_;
   PairedColumns columns_;
-  bool padded_;  // true if a row is copied first, between zeros
+  Span inside_;
   std::int64_t row_floats_;
-  std::int64_t pairs_end_ = 0, floats_ = 0;  // where the copy of a row begins, and ends
+  std::int64_t floats_ = 0;
 };
 
 }  // namespace trainyard::direct

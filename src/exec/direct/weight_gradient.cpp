@@ -17,14 +17,16 @@ namespace {
 /// The sums of all parts, added as a binary tree.
 template <std::int64_t kLanes>
 struct PartTree {
+  static constexpr std::int64_t kAhead = 4;  // vectors, those of the next channels
   const float* sums;
   std::int64_t parts, part_floats;
 
   /// total[0], of the vector at `from` floats of each part.
   void add(std::int64_t from, float (&total)[kMostParts][kLanes]) const {
     for (std::int64_t part = 0; part < parts; ++part) {
-      for (std::int64_t l = 0; l < kLanes; ++l)
-        total[part][l] = sums[part * part_floats + from + l];
+      const float* const sum = sums + part * part_floats + from;
+      __builtin_prefetch(sum + kAhead * kLanes);
+      for (std::int64_t l = 0; l < kLanes; ++l) total[part][l] = sum[l];
     }
     for (std::int64_t half = parts / 2; half > 0; half /= 2) {
       for (std::int64_t part = 0; part < half; ++part) {
@@ -46,17 +48,17 @@ struct WeightTotals {
 
   template <class Team>
   void operator()(const Team&, std::int64_t row) const {
-    const std::int64_t vector = row / channels, channel = row % channels;
-    std::int64_t from = vector * vector_floats + channel * kLanes;
-    for (std::int64_t k = 0; k < area; ++k, from += padded_channels * kLanes) {
+    const std::int64_t vector = row / channels, channel = starts[vector] + row % channels;
+    const std::int64_t group = channel / group_channels, first = vector * kLanes;
+    const Span lanes{std::max(group * group_filters - first, std::int64_t{0}),
+                     std::min({(group + 1) * group_filters, filters, first + kLanes}) - first};
+    std::int64_t from = vector * vector_floats + row % channels * kLanes;
+    float* to = gradient + (first * group_channels + channel % group_channels) * area;
+    for (std::int64_t k = 0; k < area; ++k, ++to, from += padded_channels * kLanes) {
       float total[kMostParts][kLanes];
       tree.add(from, total);
-      for (std::int64_t l = 0; l < kLanes; ++l) {
-        const std::int64_t filter = vector * kLanes + l;
-        const std::int64_t own =  // the channel in the filter's group
-            starts[vector] + channel - filter / group_filters * group_channels;
-        if (filter >= filters || own < 0 || own >= group_channels) continue;
-        gradient[(filter * group_channels + own) * area + k] = total[0][l];
+      for (std::int64_t l = lanes.first; l < lanes.last; ++l) {
+        to[l * group_channels * area] = total[0][l];
       }
     }
   }

@@ -25,6 +25,38 @@ template <int n, class F>
   (std::make_integer_sequence<int, n>{});
 }
 
+/// The rows of a tile, image by image: where x and dy are in the image of a row.
+struct Rows {
+  const WeightTile& tile;
+  const float *x, *dy;
+  std::int64_t row;  // of the image
+
+  /// From `first` on, counted as tile.begin is.
+  Rows(const WeightTile& of, std::int64_t first) : tile(of), row(first % of.height) {
+    const std::int64_t images = first / of.height - of.begin / of.height;
+    x = of.x + images * of.x_image;
+    dy = of.dy + images * of.dy_image;
+  }
+  void next() {
+    if (++row < tile.height) return;
+    row = 0;
+    x += tile.x_image;
+    dy += tile.dy_image;
+  }
+  /// What a row of kVectors vectors of filters reads. Inlined, because GCC 12 takes a function that
+  /// only prefetches for one without effects, and drops its calls.
+  template <int kVectors>
+  [[gnu::always_inline]] inline void prefetch() const {
+    constexpr std::int64_t kLine = 16;  // floats
+    const float* const x_row = x + row * tile.x_row;
+    for (std::int64_t i = 0; i < tile.x_ahead; i += kLine) __builtin_prefetch(x_row + i);
+    for (int v = 0; v < kVectors; ++v) {
+      const float* const dy_row = dy + row * tile.dy_row + v * tile.dy_vector;
+      for (std::int64_t i = 0; i < tile.dy_ahead; i += kLine) __builtin_prefetch(dy_row + i);
+    }
+  }
+};
+
 /// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b),
 /// multiply_add(a, b, sum) and add_values(sum, p). kTogether: columns taken together, more than one
 /// only where the steps from column to column and from tap to tap are known.
@@ -106,16 +138,12 @@ struct TileSum {
       unrolled<kChannels>(
           [&](auto i) { unrolled<kTaps>([&](auto t) { sums[v][i][t] = Simd::zero(); }); });
     });
-    const float *x = tile.x, *dy = tile.dy;
-    std::int64_t row = tile.begin % tile.height;
-    for (std::int64_t r = tile.begin; r < tile.end; ++r) {
-      if (row >= tile.rows.first && row < tile.rows.last) {
-        add_row(x + row * tile.x_row, dy + row * tile.dy_row);
+    Rows at(tile, tile.begin), later(tile, tile.begin + tile.ahead);
+    for (std::int64_t r = tile.begin; r < tile.end; ++r, at.next(), later.next()) {
+      later.prefetch<kVectors>();
+      if (at.row >= tile.rows.first && at.row < tile.rows.last) {
+        add_row(at.x + at.row * tile.x_row, at.dy + at.row * tile.dy_row);
       }
-      if (++row < tile.height) continue;
-      row = 0;
-      x += tile.x_image;
-      dy += tile.dy_image;
     }
     unrolled<kVectors>([&](auto v) {
       unrolled<kTaps>([&](auto t) {
@@ -134,10 +162,9 @@ template <class Simd>
 void sum_filters(const WeightTile& tile) {
   constexpr int kSums = 4;
   typename Simd::Vector sums[kSums] = {Simd::zero(), Simd::zero(), Simd::zero(), Simd::zero()};
-  const float* dy = tile.dy;
-  std::int64_t row = tile.begin % tile.height;
-  for (std::int64_t r = tile.begin; r < tile.end; ++r) {
-    const float* from = dy + row * tile.dy_row;
+  Rows at(tile, tile.begin);
+  for (std::int64_t r = tile.begin; r < tile.end; ++r, at.next()) {
+    const float* const from = at.dy + at.row * tile.dy_row;
     std::int64_t p = 0;
     for (; p + kSums <= tile.inner.last; p += kSums) {
       unrolled<kSums>(
@@ -146,9 +173,6 @@ void sum_filters(const WeightTile& tile) {
     for (int i = 0; p < tile.inner.last; ++p, ++i) {
       sums[i] = Simd::add_values(sums[i], from + p * Simd::kLanes);
     }
-    if (++row < tile.height) continue;
-    row = 0;
-    dy += tile.dy_image;
   }
   const auto total = Simd::add(Simd::add(sums[0], sums[1]), Simd::add(sums[2], sums[3]));
   Simd::store(tile.sums, Simd::add(Simd::load(tile.sums), total));

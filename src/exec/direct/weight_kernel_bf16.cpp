@@ -16,11 +16,14 @@ struct Bf16Pairs : Avx512 {
   }
 };
 
+constexpr std::int64_t kAhead = 2048;  // values that are prefetched: a page, which takes longest
+
 constexpr TileKernel kKernels[] = {
     kKernel<Bf16Pairs, Steps::alternate, 3, 2, 4, 2>,
     kKernel<Bf16Pairs, Steps::alternate, 3, 1, 8, 4>,
     kKernel<Bf16Pairs, Steps::alternate, 2, 2, 4, 2>,
     kKernel<Bf16Pairs, Steps::alternate, 2, 1, 8, 4>,
+    kKernel<Bf16Pairs, Steps::blocks, 3, 3, 2>,
     kKernel<Bf16Pairs, Steps::blocks, 3, 2, 4>,
     kKernel<Bf16Pairs, Steps::blocks, 3, 1, 8>,
     kKernel<Bf16Pairs, Steps::blocks, 2, 2, 8>,
@@ -49,21 +52,24 @@ const KernelList kBf16Kernels{Bf16Pairs::kLanes, kKernels,
                               &sum_filters<Bf16Pairs>};
 
 void pair_values(const ValuePairs& all) {
-  using Halves [[gnu::vector_size(32)]] = std::uint16_t;
-  using Pairs [[gnu::vector_size(64)]] = std::uint32_t;
-  const auto widened = [](const std::uint16_t* p) {
-    Halves values;
-    __builtin_memcpy(&values, p, sizeof values);
-    return __builtin_convertvector(values, Pairs);
-  };
   constexpr std::int64_t kLanes = Bf16Pairs::kLanes;
+  using Half [[gnu::vector_size(32)]] = std::uint16_t;
+  const auto half = [](const std::uint16_t* p) {
+    Half values;
+    __builtin_memcpy(&values, p, sizeof values);
+    __builtin_prefetch(p + kAhead);
+    return values;
+  };
   float* to = all.to;
   for (std::int64_t group = 0; group < all.groups; ++group) {
-    const std::uint16_t* const first = all.from + group * all.step;
-    const std::uint16_t* const second = first + all.distance;
+    const std::uint16_t* const first = all.first + group * all.step;
+    const std::uint16_t* const second = all.second + group * all.step;
     std::int64_t i = 0;
     for (; i + kLanes <= all.values; i += kLanes, to += kLanes) {
-      const Pairs pairs = widened(first + i) | (widened(second + i) << 16);
+      const auto pairs = __builtin_shufflevector(                  //
+          half(first + i), half(second + i),                       //
+          0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,  //
+          8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
       __builtin_memcpy(to, &pairs, sizeof pairs);
     }
     for (; i < all.values; ++i, ++to) {

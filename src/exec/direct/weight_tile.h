@@ -38,6 +38,9 @@ struct WeightTile {
   std::int64_t x_image = 0, x_row = 0, x_column = 0, x_tap = 0, x_channel = 1;
   std::int64_t dy_image = 0, dy_row = 0, dy_vector = 0;  // a column of dy is a vector
   std::int64_t sums_vector = 0, sums_tap = 0;            // a channel of sums is a vector
+  // With each row, what the row `ahead` rows later reads is prefetched: so many floats of x, and of
+  // dy for each vector.
+  std::int64_t ahead = 0, x_ahead = 0, dy_ahead = 0;
 };
 
 /// How x lies in memory. The kernels of the first three are faster, because addresses are
@@ -73,12 +76,12 @@ extern const KernelList kAvx512Kernels;  // x86-64-v4, vectors of 16
 /// products are added, the second's first. Of all steps but `neighbours` and `planes`.
 extern const KernelList kBf16Kernels;
 
-/// Values of bf16, by their bits, to be paired: for groups g and i below `values`, from[g * step +
-/// i] with from[g * step + i + distance], which has the upper half of to[g * values + i].
+/// Values of bf16, by their bits, to be paired: for groups g and i below `values`, first[g * step +
+/// i] and second[g * step + i] are the lower and the upper half of to[g * values + i].
 struct ValuePairs {
-  const std::uint16_t* from;
+  const std::uint16_t *first, *second;
   float* to;
-  std::int64_t groups, values, step, distance;
+  std::int64_t groups, values, step;
 };
 /// Needs AVX512-BF16.
 void pair_values(const ValuePairs& all);

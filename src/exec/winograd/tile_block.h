@@ -46,9 +46,10 @@ template <class V, class F>
 struct Patch {
   const float* rows[F::kInputRows];
   Span columns;
+  std::int64_t ahead;  // from a row to the one at its place in the tiles below
 
   Patch(const BlockedMap& map, const float* image, std::int64_t top, std::int64_t left)
-      : columns(inside<F::kInputColumns>(left, map.width)) {
+      : columns(inside<F::kInputColumns>(left, map.width)), ahead(F::kOutputRows * map.row) {
     alignas(64) static constexpr float kZeros[F::kInputColumns * V::kLanes] = {};
     for (std::int64_t y = 0; y < F::kInputRows; ++y) {
       const bool in_map = top + y >= 0 && top + y < map.height;
@@ -64,7 +65,8 @@ struct Patch {
   std::int64_t steps_[F::kInputRows];
 };
 
-/// Transforms a patch into one vector for each point.
+/// Transforms a patch into one vector for each point. Prefetches what the tile below it reads
+/// first.
 template <class V, class F>
 void transform_patch(const Patch<V, F>& patch, float* to, std::int64_t point) {
   constexpr int kRows = F::kInputRows, kColumns = F::kInputColumns;
@@ -79,6 +81,12 @@ void transform_patch(const Patch<V, F>& patch, float* to, std::int64_t point) {
     }
 #pragma GCC unroll 6
     for (int y = 0; y < kRows; ++y) column[y] = V::load(patch.rows[y] + x * V::kLanes);
+    if (x >= kColumns - F::kOutputColumns) {
+#pragma GCC unroll 6
+      for (int y = kRows - F::kOutputRows; y < kRows; ++y) {
+        __builtin_prefetch(patch.rows[y] + x * V::kLanes + patch.ahead);
+      }
+    }
     F::Rows::input(column);
 #pragma GCC unroll 6
     for (int y = 0; y < kRows; ++y) half[y][x] = column[y];
