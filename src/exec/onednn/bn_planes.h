@@ -54,6 +54,10 @@ struct PlaneAddress {
 /// for blocks of one channel what fills some vectors.
 template <int kBlock, int kSums>
 inline constexpr int kPlaneLanes = kBlock == 1 ? 16 * kSums : kBlock* kSums;
+/// Lanes of a pass without sums: values of T in a vector of AVX-512. With fewer, GCC takes vectors
+/// of half that width.
+template <class T, int kBlock>
+inline constexpr int kMapLanes = kPlaneLanes<kBlock, 4 / sizeof(T)>;
 
 /// Calls f(i, lane) for kCount neighbours. GCC makes vectors of a loop that may select between
 /// values only if it does not unroll it first.
@@ -197,7 +201,7 @@ struct NormalisePlane {
  private:
   template <bool kRelu, bool kResidual>
   TY_HD void apply(std::int64_t plane) const {
-    constexpr int kLanes = kPlaneLanes<kBlock, 1>;
+    constexpr int kLanes = kMapLanes<T, kBlock>;
     const std::int64_t at = from.offset(planes, plane);
     const T* const in = x + at;
     const T* const added = kResidual ? residual + at : nullptr;

@@ -120,7 +120,7 @@ struct GradientPlane {
  private:
   template <bool kRelu>
   TY_HD void apply(std::int64_t plane) const {
-    constexpr int kLanes = kPlaneLanes<kBlock, 1>;
+    constexpr int kLanes = kMapLanes<T, kBlock>;
     const Planes& planes = tensors.planes;
     const std::int64_t at = tensors.input.offset(planes, plane);
     const T* const x = tensors.x + at;
