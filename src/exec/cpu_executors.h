@@ -1,5 +1,5 @@
-// The executors of the CPU: oneDNN for library ops, Winograd kernels of ours where they are chosen,
-// functors for the rest.
+// The executors of the CPU: for convolutions oneDNN, or Winograd kernels of ours where they are
+// chosen; own products, batch norm and pooling; functors for the rest.
 #pragma once
 
 #include <filesystem>

@@ -87,7 +87,7 @@ class ExecutorFactory {
   [[nodiscard]] virtual std::string choices() const { return "{}"; }
 };
 
-/// oneDNN for library ops, functors for the rest. Stored and computed in f32.
+/// oneDNN for convolutions, functors and own products for the rest. Stored in f32 or bf16.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_cpu_executors();
 /// Plain loops for library ops, functors for the rest. Stored in f64, f32, bf16 or f16, any
 /// layouts.

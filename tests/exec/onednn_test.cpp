@@ -1,10 +1,14 @@
-// Every oneDNN executor against the reference device in double, on small odd shapes.
+// The executors of src/exec/onednn against the reference device in double, on small odd shapes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
+#include "exec/onednn/planes.h"
 #include "node_run.h"
 #include "ops/bn.h"
 #include "ops/conv.h"
@@ -78,6 +82,10 @@ ConvAttributes conv3x3(std::int64_t filters, Padding::Kind padding) {
   conv.kernel = {3, 3};
   conv.pad.kind = padding;
   return conv;
+}
+
+TY_AVX2 void round_eight(const float* from, BFloat16* to) {
+  onednn::store_values(onednn::load_values(from), to);
 }
 
 NodeCase pool_case(const PoolAttributes& attributes, const Shape& input) {
@@ -284,6 +292,40 @@ TEST_CASE("pooling reads and writes channel slices of wider tensors") {
   node.slice_extra = 32;
   node.input_block = node.output_block = 16;
   check_node(node, 1);
+}
+
+TEST_CASE("pooling is bit-identical on any number of threads") {
+  PoolAttributes pool;
+  pool.size = {3, 3};
+  pool.stride = {2, 2};
+  for (const auto kind : {PoolAttributes::Kind::max, PoolAttributes::Kind::average}) {
+    pool.kind = kind;
+    NodeCase node = pool_case(pool, {3, 24, 9, 7});
+    node.input_block = node.output_block = 8;
+    const auto executors = make_cpu_executors();
+    node.threads = 1;
+    const NodeResults one = run_node<float>(*executors, node);
+    for (const int threads : {2, 4, 13}) {  // 13: more than planes
+      node.threads = threads;
+      CHECK(run_node<float>(*executors, node) == one);
+    }
+  }
+}
+
+TEST_CASE("eight floats are rounded to bf16 as one is") {
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
+    std::array<float, 8> values;
+    std::array<BFloat16, 8> rounded;
+    constexpr std::array<std::uint32_t, 8> kLower{0,      1,      0x7fff, 0x8000,
+                                                  0x8001, 0xffff, 0x4000, 0xc000};
+    for (std::size_t i = 0; i < 8; ++i) values[i] = std::bit_cast<float>(upper << 16 | kLower[i]);
+    round_eight(values.data(), rounded.data());
+    bool same = true;
+    for (std::size_t i = 0; i < 8; ++i) {
+      same = same && rounded[i].bits == BFloat16(values[i]).bits;
+    }
+    if (!same) FAIL_CHECK(upper);
+  }
 }
 
 TEST_CASE("a NaN reaches the gradients through batch norm") {

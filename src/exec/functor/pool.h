@@ -1,4 +1,4 @@
-// Pooling as functors, for devices without a library that does it deterministically (GPUs).
+// Pooling as functors, for GPUs, and on the CPU for maps that are not in channel blocks.
 //
 // One call of a functor computes P channels of one pixel: forward iterates over the pixel's window,
 // backward gathers from the windows that cover the pixel, in row-major order. No call adds to
@@ -44,6 +44,13 @@ struct PoolAxis {
 /// Both axes of the windows.
 struct PoolAxes {
   PoolAxis h, w;
+
+  /// Divisor of the average over one window.
+  TY_HD std::int64_t divisor(const PoolAxis::Span& rows, const PoolAxis::Span& columns,
+                             bool count_pad) const {
+    if (count_pad) return rows.counted * columns.counted;
+    return (rows.last - rows.first) * (columns.last - columns.first);
+  }
 };
 inline PoolAxes pool_axes(const PoolOp& op, const Shape& input) {
   const PoolOp::Geometry window = op.geometry(input);
@@ -86,12 +93,6 @@ struct PoolMaps : PoolAxes {
   template <int P>
   TY_HD std::int64_t output_call(const PackIndex& at, std::int64_t oh, std::int64_t ow) const {
     return ((at.n * h.output + oh) * w.output + ow) * packs + at.c / P;
-  }
-  /// Divisor of the average over one window.
-  TY_HD std::int64_t divisor(const PoolAxis::Span& rows, const PoolAxis::Span& columns,
-                             bool count_pad) const {
-    if (count_pad) return rows.counted * columns.counted;
-    return (rows.last - rows.first) * (columns.last - columns.first);
   }
 };
 

@@ -300,7 +300,7 @@ std::unique_ptr<Executor> make_planes(const StepDescription& step) {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_bn(const LibraryPtr& /*library*/, const StepDescription& step) {
+std::unique_ptr<Executor> make_bn(const StepDescription& step) {
   return step.storage == DType::bf16 ? make_planes<BFloat16>(step) : make_planes<float>(step);
 }
 

@@ -1,5 +1,5 @@
-// The CPU: oneDNN for library ops, Winograd kernels where they are chosen, own matrix products,
-// functors for the rest.
+// The CPU: oneDNN for convolutions, Winograd kernels where they are chosen; own matrix products,
+// batch norm and pooling; functors for the rest.
 #include "exec/cpu_executors.h"
 
 #include <array>
@@ -13,38 +13,30 @@
 #include "exec/onednn/executors.h"
 #include "exec/product/executors.h"
 #include "exec/winograd/engines.h"
+#include "ops/convolution.h"
 
 namespace trainyard {
 namespace {
 
-using onednn::LibraryPtr;
-using Maker = std::unique_ptr<Executor> (*)(const LibraryPtr&, const StepDescription&);
-
-struct LibraryOp {
+struct OwnOp {
   std::string_view type;
-  Maker make;
+  std::unique_ptr<Executor> (*make)(const StepDescription&);
 };
 
-constexpr std::array<LibraryOp, 7> kLibraryOps{{
-    {"conv", &onednn::make_conv},
-    {"conv_transpose", &onednn::make_conv},
+constexpr std::array<OwnOp, 8> kOwnOps{{
     {"bn", &onednn::make_bn},
     {"max_pool", &onednn::make_pool},
     {"avg_pool", &onednn::make_pool},
     {"global_max_pool", &onednn::make_pool},
     {"global_avg_pool", &onednn::make_pool},
-}};
-
-struct ProductOp {
-  std::string_view type;
-  std::unique_ptr<Executor> (*make)(const StepDescription&);
-};
-
-constexpr std::array<ProductOp, 3> kProductOps{{
     {"dense", &product::make_dense},
     {"lstm", &product::make_recurrent},
     {"simple_rnn", &product::make_recurrent},
 }};
+
+bool is_convolution(const StepDescription& step) {
+  return dynamic_cast<const ConvolutionOp*>(step.op) != nullptr;
+}
 
 /// oneDNN copies into plain tensors and whole blocks. It would leave channels-last padding
 /// unchanged, and cannot describe slices of odd width.
@@ -70,12 +62,10 @@ class CpuExecutors final : public ExecutorFactory {
         step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
         "the CPU stores f32, and bf16 where the processor multiplies it");
     TY_CHECK(!step.adds_gradient, "cpu_target() has no steps that add to a gradient");
-    for (const LibraryOp& op : kLibraryOps) {
-      if (op.type != step.op->type()) continue;
-      const auto direct = [&](const StepDescription& one) { return make_library(op, one); };
-      return op.make == &onednn::make_conv ? convolutions_->make(step, direct) : direct(step);
+    if (is_convolution(step)) {
+      return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
     }
-    for (const ProductOp& op : kProductOps) {
+    for (const OwnOp& op : kOwnOps) {
       if (op.type == step.op->type()) return op.make(step);
     }
     std::unique_ptr<Executor> executor = make_functor_executor(step);
@@ -99,19 +89,19 @@ class CpuExecutors final : public ExecutorFactory {
   [[nodiscard]] std::string choices() const override { return convolutions_->chosen(); }
 
  private:
-  [[nodiscard]] std::unique_ptr<Executor> make_library(const LibraryOp& op,
-                                                       const StepDescription& step) const {
+  /// A convolution's step by oneDNN.
+  [[nodiscard]] std::unique_ptr<Executor> make_direct(const StepDescription& step) const {
     try {
-      std::unique_ptr<Executor> layer = op.make(library_, step);
+      std::unique_ptr<Executor> layer = onednn::make_conv(library_, step);
       return step.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
     } catch (const dnnl::error& error) {
-      throw Error(ErrorKind::device, std::string(op.type) +
+      throw Error(ErrorKind::device, std::string(step.op->type()) +
                                          ": oneDNN cannot compute this layer on this processor (" +
                                          error.what() + "); --device reference can");
     }
   }
 
-  LibraryPtr library_ = std::make_shared<onednn::Library>();
+  onednn::LibraryPtr library_ = std::make_shared<onednn::Library>();
   std::unique_ptr<winograd::Engines> convolutions_;
 };
 

@@ -19,7 +19,7 @@ inline dnnl::primitive_attr user_scratchpad() {
   return attr;
 }
 
-/// Window of a convolution or pooling. Dilation counts from 0 (0: dense), as in oneDNN.
+/// Window of a convolution. Dilation counts from 0 (0: dense), as in oneDNN.
 struct WindowDims {
   Dims size, stride, dilation, before, after;
 };
@@ -44,22 +44,6 @@ typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine
                                             allow_empty);
 }
 
-inline auto pooling_forward(const dnnl::engine& engine, dnnl::prop_kind prop,
-                            dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
-                            const WindowDims& window) {
-  return make_desc<dnnl::pooling_forward>(engine, prop, algorithm, src, dst, window.stride,
-                                          window.size, window.dilation, window.before,
-                                          window.after);
-}
-inline auto pooling_backward(const dnnl::engine& engine,
-                             const dnnl::pooling_forward::primitive_desc& hint,
-                             dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
-                             const WindowDims& window) {
-  return make_backward_desc<dnnl::pooling_backward>(engine, hint, algorithm, src, dst,
-                                                    window.stride, window.size, window.dilation,
-                                                    window.before, window.after);
-}
-
 #else
 
 inline Dims dims_of(const Desc& desc) { return desc.dims(); }
@@ -81,20 +65,6 @@ typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine
                                             user_scratchpad(), engine, hint, allow_empty);
 }
 
-inline auto pooling_forward(const dnnl::engine& engine, dnnl::prop_kind prop,
-                            dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
-                            const WindowDims& window) {
-  return make_desc<dnnl::pooling_forward>(engine, prop, algorithm, src, dst, window.stride,
-                                          window.size, window.before, window.after);
-}
-inline auto pooling_backward(const dnnl::engine& engine,
-                             const dnnl::pooling_forward::primitive_desc& hint,
-                             dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
-                             const WindowDims& window) {
-  return make_backward_desc<dnnl::pooling_backward>(
-      engine, hint, algorithm, src, dst, window.stride, window.size, window.before, window.after);
-}
-
 #endif
 
 /// `bias` is an empty descriptor if there is none. Groups: weights [g, o / g, i / g, kh, kw].
@@ -113,11 +83,6 @@ inline auto convolution_backward_data(const dnnl::engine& engine,
       window.dilation, window.before, window.after);
 }
 
-/// dst = a * b; `b` broadcasts over its extents of 1.
-inline auto multiplication(const dnnl::engine& engine, const Desc& a, const Desc& b,
-                           const Desc& dst) {
-  return make_desc<dnnl::binary>(engine, dnnl::algorithm::binary_mul, a, b, dst);
-}
 inline auto reordering(const dnnl::engine& engine, const Desc& from, const Desc& to) {
   return dnnl::reorder::primitive_desc(engine, from, engine, to, user_scratchpad());
 }

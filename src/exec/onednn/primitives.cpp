@@ -50,18 +50,6 @@ PrimitiveList::Memory PrimitiveList::workspace(const Desc& desc) {
   return new_memory({.source = Source::workspace, .offset = offset, .memory = {}}, desc);
 }
 
-PrimitiveList::Memory PrimitiveList::reserve(const Desc& desc) {
-  const std::size_t offset = reserve_.take(desc.get_size());
-  return new_memory({.source = Source::reserve, .offset = offset, .memory = {}}, desc);
-}
-
-PrimitiveList::Memory PrimitiveList::constant(const Desc& desc, std::vector<float> values) {
-  TY_CHECK(values.size() * sizeof(float) == desc.get_size(), "a constant fills its descriptor");
-  constants_.push_back(std::move(values));
-  return new_memory({.source = Source::constant, .index = constants_.size() - 1, .memory = {}},
-                    desc);
-}
-
 PrimitiveList::Memory PrimitiveList::read_as(Source source, std::size_t index, const Desc& have,
                                              const Desc& wanted) {
   const Memory given = tensor(source, index, have);
@@ -114,10 +102,6 @@ void* PrimitiveList::address_of(const Operand& operand, const StepTensors& tenso
       return workspace + operand.offset;
     case Source::scratchpad:
       return workspace + workspace_.used();
-    case Source::reserve:
-      return static_cast<std::byte*>(tensors.reserve) + operand.offset;
-    case Source::constant:
-      return const_cast<float*>(constants_[operand.index].data());
     default:
       break;
   }
@@ -130,7 +114,6 @@ void* PrimitiveList::address_of(const Operand& operand, const StepTensors& tenso
 void PrimitiveList::bind(const StepTensors& tensors) {
   TY_CHECK(copies_out_.empty(), "a primitive list is finished before it is bound");
   TY_CHECK(workspace_bytes() == 0 || tensors.workspace != nullptr, "the step has its workspace");
-  TY_CHECK(reserve_bytes() == 0 || tensors.reserve != nullptr, "the step has its reserve");
   for (Operand& operand : operands_) operand.memory.set_data_handle(address_of(operand, tensors));
 }
 

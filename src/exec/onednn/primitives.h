@@ -21,7 +21,7 @@ struct Library {
 using LibraryPtr = std::shared_ptr<Library>;
 
 /// Where a memory of a step is: in one of the lists of StepTensors (with an index), or in the
-/// step's workspace or reserve (with an offset in bytes).
+/// step's workspace (with an offset in bytes).
 enum class Source {
   input,
   output,
@@ -30,9 +30,7 @@ enum class Source {
   parameter,
   parameter_gradient,
   workspace,
-  reserve,
   scratchpad,
-  constant,
 };
 
 class PrimitiveList final : public Executor {
@@ -48,12 +46,6 @@ class PrimitiveList final : public Executor {
 
   /// Tensor `index` of a list of StepTensors.
   Memory tensor(Source source, std::size_t index, const Desc& desc);
-  /// New memory of the step's workspace.
-  Memory workspace(const Desc& desc);
-  /// New memory of the node's reserve.
-  Memory reserve(const Desc& desc);
-  /// Values that never change, stored in the list.
-  Memory constant(const Desc& desc, std::vector<float> values);
   /// The tensor in layout `wanted`: itself, or a copy in the workspace made at this point.
   Memory read_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
   /// Memory in layout `wanted` to write the tensor to: itself, or workspace that finish() copies.
@@ -71,7 +63,6 @@ class PrimitiveList final : public Executor {
   void finish();
 
   [[nodiscard]] std::size_t workspace_bytes() const override;
-  [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_.used(); }
   void bind(const StepTensors& tensors) override;
   void run() override;
   /// The implementation of the first primitive that is not a reorder.
@@ -85,8 +76,8 @@ class PrimitiveList final : public Executor {
 
   struct Operand {
     Source source = Source::workspace;
-    std::size_t index = 0;   // of the list of StepTensors, or of the constants
-    std::size_t offset = 0;  // bytes into workspace or reserve
+    std::size_t index = 0;   // of the list of StepTensors
+    std::size_t offset = 0;  // bytes into the workspace
     dnnl::memory memory;
   };
   struct Call {
@@ -98,6 +89,8 @@ class PrimitiveList final : public Executor {
   };
 
   Memory new_memory(Operand operand, const Desc& desc);
+  /// New memory of the step's workspace.
+  Memory workspace(const Desc& desc);
   void append(const dnnl::primitive& primitive, const Desc& scratchpad, const Arguments& arguments);
   [[nodiscard]] void* address_of(const Operand& operand, const StepTensors& tensors) const;
 
@@ -107,10 +100,8 @@ class PrimitiveList final : public Executor {
   std::vector<Operand> operands_;
   std::vector<Call> calls_;
   std::vector<Copy> copies_out_;
-  std::vector<std::vector<float>> constants_;
   OffsetAllocator workspace_{kAlignment};  // without the scratchpad, which follows, shared by all
   std::size_t scratchpad_bytes_ = 0;
-  OffsetAllocator reserve_{kAlignment};
 };
 
 }  // namespace trainyard::onednn
