@@ -46,7 +46,7 @@ PairedMaps::PairedMaps(const ConvStep& conv)
 
 /// Room for the most rows and channels that a run of a unit reads.
 void PairedMaps::reserve() {
-  std::int64_t rows = 0, input_rows_most = 0, channels = 0;
+  std::int64_t rows = 0, input_rows_most = 0, channels = 0, vectors = 0;
   for (std::int64_t part = 0; part < plan_.order.parts; ++part) {
     plan_.each_run(part, [&](const Span& run) {
       const Span read = input_rows(conv_, run);
@@ -55,20 +55,20 @@ void PairedMaps::reserve() {
     });
   }
   for (std::int64_t unit = 0; unit < plan_.units(); ++unit) {
-    const Span read = plan_.unit_channels(unit);
+    const Span own = plan_.unit(unit), read = plan_.channels_of(own);
     channels = std::max(channels, read.last - read.first);
+    vectors = std::max(vectors, own.last - own.first);
   }
   x_.reserve(channels, input_rows_most);
-  dy_.reserve(std::min(plan_.unit_vectors(), plan_.vectors) * plan_.lanes, rows);
+  dy_.reserve(vectors * plan_.lanes, rows);
 }
 
 ConvMaps<const float*> PairedMaps::pair(const ConvMaps<const void*>& maps, const Span& run,
                                         std::int64_t unit, float* memory) const {
-  const Span filters{unit * plan_.unit_vectors() * plan_.lanes,
-                     std::min((unit + 1) * plan_.unit_vectors(), plan_.vectors) * plan_.lanes};
+  const Span own = plan_.unit(unit), filters{own.first * plan_.lanes, own.last * plan_.lanes};
   return {
       x_.pair(static_cast<const std::uint16_t*>(maps.input), input_rows(conv_, run),
-              plan_.unit_channels(unit), memory),
+              plan_.channels_of(own), memory),
       dy_.pair(static_cast<const std::uint16_t*>(maps.output), run, filters, memory + x_.floats())};
 }
 

@@ -180,8 +180,7 @@ class WeightGradient final : public Executor {
 
   /// The sums of some filters over the rows of a part.
   void sum_unit(std::int64_t part, std::int64_t unit, float* own) const {
-    const std::int64_t first = unit * plan_.unit_vectors();
-    const std::int64_t last = std::min(first + plan_.unit_vectors(), plan_.vectors);
+    const auto [first, last] = plan_.unit(unit);
     float* const sums = sums_ + part * plan_.part_floats();
     std::fill(sums + first * plan_.vector_floats(), sums + last * plan_.vector_floats(), 0.0f);
     plan_.each_run(part, [&](const Span& run) {

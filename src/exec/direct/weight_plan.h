@@ -67,14 +67,17 @@ struct WeightPlan {
       f(Span{row, std::min(row + order.run, end)});
     }
   }
-  [[nodiscard]] std::int64_t unit_vectors() const { return kUnitFilters / lanes; }
   [[nodiscard]] std::int64_t units() const {
-    return (vectors + unit_vectors() - 1) / unit_vectors();
+    const std::int64_t most = kUnitFilters / lanes;
+    return (vectors + most - 1) / most;
   }
-  /// Channels of x that the vectors of a unit read.
-  [[nodiscard]] Span unit_channels(std::int64_t unit) const {
-    const auto last = std::min((unit + 1) * unit_vectors(), vectors) - 1;
-    return {starts[unit * unit_vectors()], starts[last] + padded_channels};
+  /// Vectors of filters, as equal a share as can be: a vector alone would take long.
+  [[nodiscard]] Span unit(std::int64_t i) const {
+    return {vectors * i / units(), vectors * (i + 1) / units()};
+  }
+  /// Channels of x that vectors of filters read.
+  [[nodiscard]] Span channels_of(const Span& some) const {
+    return {starts[some.first], starts[some.last - 1] + padded_channels};
   }
   /// How many vectors to take together from `vector` on, before `last`.
   [[nodiscard]] std::int64_t next_vectors(std::int64_t vector, std::int64_t last) const;
