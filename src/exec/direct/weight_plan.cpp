@@ -150,7 +150,9 @@ class Tiler {
 
   /// The next run is prefetched, once by the first tiles of a run: its pages are far apart, and
   /// without that half of the time goes to misses where a convolution has few products a pixel.
+  /// Pairs are prefetched when they are made.
   void set_ahead(WeightTile& tile, bool first_taps, std::int64_t channel) const {
+    if (&list_ == &kBf16Kernels) return;
     tile.ahead = plan_.order.run;
     if (first_taps && channel % plan_.x.block == 0) tile.x_ahead = tile.x_row;
     if (first_taps && channel == 0) tile.dy_ahead = tile.dy_row;

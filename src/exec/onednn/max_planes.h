@@ -68,18 +68,16 @@ struct MaxPoolRow {
 
   template <class Team>
   TY_AVX2 void operator()(const Team& /*team*/, std::int64_t row) const {
-    const std::int64_t plane = row / maps.h.output, oh = row % maps.h.output;
-    const std::int64_t channels = maps.output_channels(plane);
-    const PoolAxis::Span rows = maps.h.span(oh);
-    const T* const in = x + maps.offset(maps.input, plane);
-    T* out = y + maps.offset(maps.output, plane) + maps.in_output(oh, 0);
-    std::uint64_t* kept = taps == nullptr ? nullptr : taps + maps.taps(plane, oh);
+    const PoolPlanes::OutputRow at = maps.output_row(row);
+    const T* const in = x + at.in;
+    T* out = y + at.out;
+    std::uint64_t* kept = taps == nullptr ? nullptr : taps + maps.taps(at.plane, at.h);
     for (std::int64_t ow = 0; ow < maps.w.output; ++ow) {
       const PoolAxis::Span columns = maps.w.span(ow);
       for (std::int64_t lane = 0; lane < maps.input.block;
            lane += kVectorLanes, out += kVectorLanes) {
         WordVector taken;
-        store_channels(largest(in + lane, rows, columns, taken), out, channels - lane);
+        store_channels(largest(in + lane, at.rows, columns, taken), out, at.channels - lane);
         if (kept != nullptr) *kept++ = pack_taps(taken);
       }
     }

@@ -33,17 +33,15 @@ struct MeanPoolRow {
 
   template <class Team>
   TY_AVX2 void operator()(const Team& /*team*/, std::int64_t row) const {
-    const std::int64_t plane = row / maps.h.output, oh = row % maps.h.output;
-    const std::int64_t channels = maps.output_channels(plane);
-    const PoolAxis::Span rows = maps.h.span(oh);
-    const T* const in = x + maps.offset(maps.input, plane);
-    T* out = y + maps.offset(maps.output, plane) + maps.in_output(oh, 0);
+    const PoolPlanes::OutputRow at = maps.output_row(row);
+    const T* const in = x + at.in;
+    T* out = y + at.out;
     for (std::int64_t ow = 0; ow < maps.w.output; ++ow, out += maps.input.block) {
       const PoolAxis::Span columns = maps.w.span(ow);
-      prefetch(in + maps.in_plane(rows.last, columns.first));
-      const float divisor = static_cast<float>(maps.divisor(rows, columns, count_pad));
-      for (std::int64_t lane = 0; lane < channels; lane += kVectorLanes) {
-        store_channels(sum(in + lane, rows, columns) / divisor, out + lane, channels - lane);
+      prefetch(in + maps.in_plane(at.rows.last, columns.first));
+      const float divisor = static_cast<float>(maps.divisor(at.rows, columns, count_pad));
+      for (std::int64_t lane = 0; lane < at.channels; lane += kVectorLanes) {
+        store_channels(sum(in + lane, at.rows, columns) / divisor, out + lane, at.channels - lane);
       }
     }
   }

@@ -82,6 +82,22 @@ struct PoolPlanes : PoolAxes {
     const std::int64_t rest = output.padded_channels - plane % blocks * input.block;
     return rest < input.block ? rest : input.block;
   }
+  /// Row `row` of all planes' output rows: row h of its plane, which has these channels in the
+  /// output, the input rows under its windows, and the offsets of the plane and of the row.
+  struct OutputRow {
+    std::int64_t plane, h, channels;
+    PoolAxis::Span rows;
+    std::int64_t in, out;
+  };
+  [[nodiscard]] TY_HD OutputRow output_row(std::int64_t row) const {
+    const std::int64_t plane = row / h.output, oh = row % h.output;
+    return {plane,
+            oh,
+            output_channels(plane),
+            h.span(oh),
+            offset(input, plane),
+            offset(output, plane) + in_output(oh, 0)};
+  }
 };
 
 /// Planes of floats that threads have for themselves.
