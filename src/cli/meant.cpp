@@ -89,12 +89,14 @@ std::size_t depth_in(const config::Node& run, const std::string& path) {
   return depth;
 }
 
-/// The path that ends in `key` and goes deepest into the run file; "" if there is none.
+/// `key` if the run file may begin with it, else the path that ends in it and goes deepest into the
+/// run file; "" if there is none.
 std::string path_of(const std::string& key, std::span<const std::string> paths,
                     const config::Node& run) {
   std::string best;
   for (const std::string& path : paths) {
-    if (path != key && !path.ends_with("." + key)) continue;
+    if (path == key) return path;
+    if (!path.ends_with("." + key)) continue;
     if (best.empty() || depth_in(run, path) > depth_in(run, best)) best = path;
   }
   return best;

@@ -32,8 +32,8 @@ TY_HD PairSum moved_sums(const PairSum& sums, double count, double shift) {
   return {sums.first + count * shift, sums.second + shift * (2 * sums.first + count * shift)};
 }
 
-/// The part of a batch norm that spans all replicas: does nothing unless the op has `sync`, trains,
-/// and there are several replicas.
+/// The part of a batch norm that spans all replicas: does nothing unless the op has `sync`, the
+/// pass sums over the batch, and there are several replicas.
 class SyncedBatch {
  public:
   explicit SyncedBatch(const StepDescription& step)
@@ -56,8 +56,9 @@ class SyncedBatch {
 
  private:
   [[nodiscard]] static bool joins(const StepDescription& step) {
-    return step.statistics_sum != nullptr && step.statistics_sum->replicas() > 1 &&
-           step.pass != Pass::forward_eval && static_cast<const BnOp&>(*step.op).values().sync;
+    const bool sums = step.pass == Pass::forward_train || step.pass == Pass::backward_data;
+    return step.statistics_sum != nullptr && step.statistics_sum->replicas() > 1 && sums &&
+           static_cast<const BnOp&>(*step.op).values().sync;
   }
 
   StatisticsSum* sum_;

@@ -84,7 +84,7 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
 }
 
 Contract BnOp::contract() const {
-  return {.backward_reads_inputs = true,
+  return {.backward_reads_first_input = true,
           .backward_reads_outputs = attributes_.relu,  // positive where the ReLU was open
           .synced_backward = true,
           .in_place_backward = true,
@@ -92,6 +92,7 @@ Contract BnOp::contract() const {
           // second pass.
           .in_place_gradient = attributes_.residual ? 1 : 0,
           .adds_gradient = !attributes_.residual,
+          .recomputes = !attributes_.residual,  // whose second input would have to be kept
           .slices = true,
           .keeps_steps = true,
           .layouts = Contract::Layouts::same};

@@ -18,8 +18,9 @@
 
 namespace trainyard {
 
-/// A pass of a node. A step of the plan runs one pass of one node.
-enum class Pass { forward_train, forward_eval, backward_data, backward_parameters };
+/// A pass of a node. A step of the plan runs one pass of one node. Recompute writes what
+/// forward_train wrote once more, bit for bit, from its inputs and its reserve.
+enum class Pass { forward_train, forward_eval, recompute, backward_data, backward_parameters };
 
 /// Initial values of weights.
 struct Initializer {
@@ -89,6 +90,7 @@ struct Signature {
 /// Op traits: what the planner must know for gradients, lifetimes and in-place execution.
 struct Contract {
   bool backward_reads_inputs = false;
+  bool backward_reads_first_input = false;  // and no other
   bool backward_reads_outputs = false;
   bool synced_backward = false;     // backward_data computes the parameters' gradients too
   bool in_place_forward = false;    // output 0 may overwrite input 0, if that appears only once
@@ -100,6 +102,8 @@ struct Contract {
   bool shared_gradient = false;     // backward_data writes one gradient for all inputs
   bool adds_gradient = false;       // backward_data can add to its input's gradient, on devices
                                     // that do so (Target::adds_gradients)
+  bool recomputes = false;          // outputs can be recomputed, on devices that do so
+                                    // (Target::recomputes), for less than their memory is worth
   bool draws = false;               // draws random numbers
   bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
   bool slices = false;              // output 0 and its gradient may be channels of a wider map (a

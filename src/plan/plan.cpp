@@ -216,7 +216,9 @@ class Differentiator {
     const Contract contract = node.op->contract();
     PlanStep step{.kind = kind_of(node), .pass = pass, .node = id};
     for (const ValueId input : node.inputs) {
-      step.inputs.push_back(contract.backward_reads_inputs ? plan_.values[input] : kNoTensor);
+      const bool first = contract.backward_reads_first_input && step.inputs.empty();
+      const bool read = contract.backward_reads_inputs || first;
+      step.inputs.push_back(read ? plan_.values[input] : kNoTensor);
     }
     for (const ValueId output : node.outputs) {
       step.outputs.push_back(contract.backward_reads_outputs ? plan_.values[output] : kNoTensor);
@@ -374,6 +376,7 @@ Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& requ
   turn_backward_reorders(plan);
   absorb_relus(plan);
   fold_accumulations(plan);
+  recompute_outputs(plan);
   return plan;
 }
 

@@ -131,6 +131,11 @@ void fold_accumulations(Plan& plan);
 /// (Target::relu_sums_bias), which reads and writes all that is summed anyway. Part of make_plan().
 void absorb_relus(Plan& plan);
 
+/// Inserts steps that recompute outputs before the backward pass first reads them, so that their
+/// memory is free in between: where the op traits and the target allow it, all of the tensor can be
+/// recomputed, and what that reads is kept for later steps anyway. Part of make_plan().
+void recompute_outputs(Plan& plan);
+
 /// Lets outputs reuse the memory of inputs that are not read afterwards, where op traits allow it.
 void merge_in_place(Plan& plan);
 

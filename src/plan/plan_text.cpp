@@ -42,6 +42,8 @@ std::string_view name_of(Pass pass) {
       return "forward_train";
     case Pass::forward_eval:
       return "forward_eval";
+    case Pass::recompute:
+      return "recompute";
     case Pass::backward_data:
       return "backward_data";
     case Pass::backward_parameters:

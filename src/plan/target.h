@@ -37,6 +37,8 @@ struct Target {
   bool fuse = true;             // apply fuse() and write branches straight into their concatenation
   bool adds_gradients = false;  // a step may add its input's gradient to another one of that input
                                 // (PlanStep::adds_gradient), if its op can
+  bool recomputes = false;      // outputs that are cheap to recompute are not kept for the
+                                // backward pass (recompute_outputs())
   bool absorbs_relu = false;    // layers with a bias write what the ReLU behind them makes of it
   bool relu_sums_bias = false;  // and its backward step writes the gradient of their bias
                                 // (absorb_relus())

@@ -38,8 +38,10 @@ std::size_t bytes_of(const std::vector<Spec>& specs, DType type) {
   return static_cast<std::size_t>(elements) * size_of(type);
 }
 
+/// True for a step that writes outputs.
 bool is_forward(const PlanStep& step) {
-  return step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
+  return step.pass == Pass::forward_train || step.pass == Pass::forward_eval ||
+         step.pass == Pass::recompute;
 }
 
 bool writes_parameter_gradients(const PlanStep& step, const Op& op) {

@@ -136,6 +136,10 @@ END
 run "$train" --confg tiny.yaml
 expect_code 2
 expect_err "unknown flag '--confg'; did you mean '--config'?"
+sed 's/by: epoch/by: epoch, warmup: {epochs: 1}/' tiny.yaml >warm.yaml
+run "$train" bench --config warm.yaml --epochs 3
+expect_code 2
+expect_err "unknown flag '--epochs'; did you mean '--set epochs=3'?"
 run "$train" schema --batch-size 3
 expect_no_err "--set"
 expect_no_path runs

@@ -55,6 +55,10 @@ BoundCase::BoundCase(const OpCase& op_case, const ExecutorFactory& factory,
   evaluation.batch_statistics = absent_of(statistics_);
   evaluation.running = views_of(running_);
   bind(evaluate_, std::move(evaluation));
+  if (contract_.recomputes) {
+    recompute_ = make_pass(factory, Pass::recompute);
+    bind(recompute_, forward_tensors(outputs_));
+  }
   if (!case_.has_backward) return;
   backward_data_ = make_pass(factory, Pass::backward_data);
   bind(backward_data_, backward_tensors());
@@ -149,7 +153,8 @@ bool BoundCase::in_place_evaluation() const {
 
 /// As the planner does: not if backward still reads the input.
 bool BoundCase::in_place_forward() const {
-  return in_place_evaluation() && !contract_.backward_reads_inputs;
+  return in_place_evaluation() && !contract_.backward_reads_inputs &&
+         !contract_.backward_reads_first_input;
 }
 
 bool BoundCase::in_place_backward() const {
@@ -174,6 +179,7 @@ StepTensors BoundCase::backward_tensors() const {
   StepTensors tensors;
   tensors.inputs.resize(inputs_.size());
   if (contract_.backward_reads_inputs) tensors.inputs = views_of(inputs_);
+  if (contract_.backward_reads_first_input) tensors.inputs[0] = inputs_[0].view();
   tensors.outputs.resize(outputs_.size());
   if (contract_.backward_reads_outputs) tensors.outputs = views_of(outputs_);
   if (contract_.backward_reads_outputs && in_place_forward()) {
@@ -261,6 +267,19 @@ void BoundCase::forward() {
   for (const TestTensor& tensor : parameters_) read_alone.push_back(&tensor);
   run(forward_, read_alone);
   check_padding(in_place_forward() ? inputs_ : outputs_);
+}
+
+void BoundCase::recompute() {
+  if (!recompute_.executor) return;
+  const std::vector<Values> before = read_all(outputs_);
+  spoil_all(outputs_);
+  std::vector<const TestTensor*> read_alone;
+  for (const auto* tensors : {&inputs_, &parameters_, &statistics_}) {
+    for (const TestTensor& tensor : *tensors) read_alone.push_back(&tensor);
+  }
+  run(recompute_, read_alone);
+  check_padding(outputs_);
+  CHECK_MESSAGE(read_all(outputs_) == before, case_.name, ": other outputs when recomputed");
 }
 
 void BoundCase::evaluate() {

@@ -45,6 +45,8 @@ class BoundCase {
   /// Runs one pass after overwriting its outputs and workspace with garbage. Fails the test if a
   /// guard or a read-only tensor has changed, or padding of an output is not zero.
   void forward();
+  /// Of forward(), if the op recomputes. Fails the test unless it writes the same bits.
+  void recompute();
   void evaluate();
   void backward();
   [[nodiscard]] CaseResults results() const;
@@ -84,7 +86,7 @@ class BoundCase {
   std::vector<std::int64_t> sample_index_;
   StepState state_;
   GuardedBuffer reserve_{0};
-  BoundPass forward_, evaluate_, backward_data_, backward_parameters_;
+  BoundPass forward_, recompute_, evaluate_, backward_data_, backward_parameters_;
 };
 
 }  // namespace trainyard::op_tests

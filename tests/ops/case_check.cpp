@@ -31,6 +31,7 @@ CaseResults run_all(BoundCase& bound, const OpCase& op_case, const CaseValues& v
   // Evaluation first: with in-place steps the forward pass overwrites the input.
   bound.evaluate();
   bound.forward();
+  bound.recompute();
   if (op_case.has_backward) bound.backward();
   return bound.results();
 }

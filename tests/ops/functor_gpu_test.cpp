@@ -71,6 +71,7 @@ CaseResults results_of(const OpCase& op_case, const ExecutorFactory& factory,
   bound.load(draw_values(op_case, options.type));
   bound.evaluate();
   bound.forward();
+  bound.recompute();
   if (op_case.has_backward) bound.backward();
   return bound.results();
 }

@@ -55,7 +55,8 @@ class Rules {
     const Node* producer = input ? nullptr : &plan_.laid_out.graph.nodes[known.producer];
     const bool reorder = !input && producer->op->type() == "reorder";
     const Contract contract = input ? Contract{} : producer->op->contract();
-    const bool plain = contract.layouts == Contract::Layouts::plain || reorder;
+    const bool plain =
+        contract.layouts == Contract::Layouts::plain || reorder || (input && !target.maps_input);
     if (shape_of(layout) != known.shape) fault(tensor.name, "has another shape than its value");
     const bool rows = known.shape.rank() == 4 && is_rows(value, contract);
     if (known.shape.rank() == 4 && !plain && !rows && layout != map_layout_of(value)) {
@@ -205,7 +206,7 @@ class Rules {
     const bool copies = step.kind != PlanStep::Kind::op;
     std::vector<TensorId> reads = step.inputs, writes = step.input_gradients;
     reads.insert(reads.end(), step.output_gradients.begin(), step.output_gradients.end());
-    auto& outputs = forward || copies ? writes : reads;
+    auto& outputs = forward || copies || step.pass == Pass::recompute ? writes : reads;
     outputs.insert(outputs.end(), step.outputs.begin(), step.outputs.end());
     if (step.kind == PlanStep::Kind::accumulate) reads.push_back(step.outputs[0]);
     if (step.adds_gradient) {

@@ -88,38 +88,40 @@ class BnRowsForward final : public BnRows<T, Launcher> {
 
  public:
   BnRowsForward(const StepDescription& step, const Launcher& launcher)
-      : Base(step, launcher), training_(step.pass == Pass::forward_train) {}
+      : Base(step, launcher), pass_(step.pass) {}
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    return training_ ? this->sum_bytes() : this->factor_bytes();
+    if (pass_ == Pass::recompute) return 0;
+    return evaluates() ? this->factor_bytes() : this->sum_bytes();
   }
   [[nodiscard]] std::size_t reserve_bytes() const override {
-    return training_ ? this->factor_bytes() : 0;
+    return evaluates() ? 0 : this->factor_bytes();
   }
   void bind(const StepTensors& tensors) override {
     bind_parameters(tensors);
-    if (training_) this->bind_sums(tensors);
+    if (pass_ == Pass::forward_train) this->bind_sums(tensors);
     x_ = tensors.inputs[0].template as<T>();
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
     y_ = tensors.outputs[0].template as<T>();
-    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    const auto& statistics = evaluates() ? tensors.running : tensors.batch_statistics;
     mean_ = statistics[0].template as<A>();
     variance_ = statistics[1].template as<A>();
   }
   void run() override {
-    if (training_) {
+    if (pass_ == Pass::forward_train) {
       const SettleMoments<A> settle{mean_,       variance_,
                                     factors_,    static_cast<double>(this->input_.count),
                                     this->all(), this->batch_.sums()};
       this->packs_ ? this->sum_channels(BatchMoments<T, kPack<T>>{this->input_, x_, settle})
                    : this->sum_channels(BatchMoments<T, 1>{this->input_, x_, settle});
       this->join_channels(settle);
-    } else {
+    } else if (evaluates()) {
       this->launcher_.each(this->padded_, RunningFactors<A>{factors_, mean_, variance_});
     }
     this->packs_ ? normalise<kPack<T>>() : normalise<1>();
   }
 
  private:
+  [[nodiscard]] bool evaluates() const { return pass_ == Pass::forward_eval; }
   void bind_parameters(const StepTensors& tensors) {
     std::size_t next = 0;
     if (this->attributes_.scale) factors_.gamma = tensors.parameters[next++].template as<A>();
@@ -127,7 +129,7 @@ class BnRowsForward final : public BnRows<T, Launcher> {
     factors_.eps = static_cast<A>(this->attributes_.eps);
     factors_.channels = this->input_.channels;
     factors_.out =
-        ChannelFactors<A>::at(training_ ? tensors.reserve : tensors.workspace, this->padded_);
+        ChannelFactors<A>::at(evaluates() ? tensors.workspace : tensors.reserve, this->padded_);
   }
   template <int P>
   void normalise() const {
@@ -141,12 +143,12 @@ class BnRowsForward final : public BnRows<T, Launcher> {
                                                                residual_, y_, factors_.out});
   }
 
-  bool training_;
+  Pass pass_;
   MakeChannelFactors<A> factors_{};
   const T* x_ = nullptr;
   const T* residual_ = nullptr;
   T* y_ = nullptr;
-  A* mean_ = nullptr;  // written in training, read in evaluation
+  A* mean_ = nullptr;  // written in training, else read
   A* variance_ = nullptr;
 };
 

@@ -112,15 +112,14 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
   using Base = BnPlanes<T, kBlock>;
 
  public:
-  explicit BnPlanesForward(const StepDescription& step)
-      : Base(step), training_(step.pass == Pass::forward_train) {}
+  explicit BnPlanesForward(const StepDescription& step) : Base(step), pass_(step.pass) {}
   [[nodiscard]] std::size_t reserve_bytes() const override {
-    return training_ ? this->factor_bytes() : 0;
+    return evaluates() ? 0 : this->factor_bytes();
   }
   void bind(const StepTensors& tensors) override {
     this->bind_workspace(tensors.workspace);
     bind_parameters(tensors);
-    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    const auto& statistics = evaluates() ? tensors.running : tensors.batch_statistics;
     mean_ = statistics[0].template as<float>();
     variance_ = statistics[1].template as<float>();
     x_ = tensors.inputs[0].template as<T>();
@@ -129,6 +128,7 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
   }
 
  private:
+  [[nodiscard]] bool evaluates() const { return pass_ == Pass::forward_eval; }
   void bind_parameters(const StepTensors& tensors) {
     std::size_t next = 0;
     if (this->attributes_.scale) make_.gamma = tensors.parameters[next++].template as<float>();
@@ -136,14 +136,15 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
     make_.eps = static_cast<float>(this->attributes_.eps);
     make_.channels = this->channels_;
     make_.out =
-        ChannelFactors<float>::at(training_ ? tensors.reserve : this->constants_, this->padded());
+        ChannelFactors<float>::at(evaluates() ? this->constants_ : tensors.reserve, this->padded());
   }
   [[nodiscard]] SettleMoments<float> moments() const {
     return {mean_,       variance_,          make_, static_cast<double>(this->planes_.count()),
             this->all(), this->batch_.sums()};
   }
   void sum_group(std::int64_t block, std::int64_t blocks) override {
-    if (!training_) return make_factors(block, blocks);
+    if (pass_ == Pass::recompute) return;
+    if (evaluates()) return make_factors(block, blocks);
     this->launcher_.rows(this->pieces(blocks),
                          PieceStatistics<T, kBlock>{this->planes_, this->input_,
                                                     x_ + block * this->input_.block_stride,
@@ -167,9 +168,9 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
                                   this->attributes_.relu});
   }
 
-  bool training_;
+  Pass pass_;
   MakeChannelFactors<float> make_{};
-  float* mean_ = nullptr;  // written in training, read in evaluation
+  float* mean_ = nullptr;  // written in training, else read
   float* variance_ = nullptr;
   const T* x_ = nullptr;
   const T* residual_ = nullptr;

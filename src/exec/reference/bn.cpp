@@ -233,7 +233,7 @@ class BnForward final : public Executor {
  public:
   BnForward(const StepDescription& step, const BnOp& op)
       : launcher_(step.threads),
-        training_(step.pass == Pass::forward_train),
+        pass_(step.pass),
         attributes_(op.values()),
         walk_(shape_of(step.inputs[0])),
         input_(step.inputs[0], step.storage, scratch_),
@@ -246,7 +246,8 @@ class BnForward final : public Executor {
     if (attributes_.residual) residual_.bind(tensors.inputs[1], tensors.workspace);
     output_.bind(tensors.outputs[0], tensors.workspace);
     joint_.bind(tensors.workspace);
-    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    const bool evaluates = pass_ == Pass::forward_eval;
+    const auto& statistics = evaluates ? tensors.running : tensors.batch_statistics;
     mean_ = statistics[0].template as<T>();
     variance_ = statistics[1].template as<T>();
     std::size_t next = 0;
@@ -256,7 +257,7 @@ class BnForward final : public Executor {
   void run() override {
     input_.load(launcher_);
     if (attributes_.residual) residual_.load(launcher_);
-    if (training_) take_statistics();
+    if (pass_ == Pass::forward_train) take_statistics();
     launcher_.rows(walk_.channels, Normalise<T>{walk_, input_.data(),
                                                 attributes_.residual ? residual_.data() : nullptr,
                                                 output_.data(), mean_, variance_, gamma_, beta_,
@@ -277,13 +278,13 @@ class BnForward final : public Executor {
   }
 
   CpuLauncher launcher_;
-  bool training_;
+  Pass pass_;
   BnAttributes attributes_;
   ChannelWalk walk_;
   OffsetAllocator scratch_;
   PlainTensor<T> input_, residual_, output_;  // the residual's is the input's if there is none
   SyncedSums joint_;
-  T* mean_ = nullptr;  // written in training, read in evaluation
+  T* mean_ = nullptr;  // written in training, else read
   T* variance_ = nullptr;
   const T* gamma_ = nullptr;
   const T* beta_ = nullptr;
