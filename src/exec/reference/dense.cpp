@@ -150,6 +150,7 @@ std::unique_ptr<Executor> make_dense(const StepDescription& step) {
   switch (step.pass) {
     case Pass::forward_train:
     case Pass::forward_eval:
+    case Pass::recompute:
       return std::make_unique<DenseForward<T>>(step);
     case Pass::backward_data:
       return std::make_unique<DenseBackwardData<T>>(step);
