@@ -92,7 +92,7 @@ Contract BnOp::contract() const {
           // second pass.
           .in_place_gradient = attributes_.residual ? 1 : 0,
           .adds_gradient = !attributes_.residual,
-          .recomputes = !attributes_.residual,  // whose second input would have to be kept
+          .recomputes = !attributes_.residual,  // which would have to be kept too
           .slices = true,
           .keeps_steps = true,
           .layouts = Contract::Layouts::same};

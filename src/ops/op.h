@@ -102,8 +102,8 @@ struct Contract {
   bool shared_gradient = false;     // backward_data writes one gradient for all inputs
   bool adds_gradient = false;       // backward_data can add to its input's gradient, on devices
                                     // that do so (Target::adds_gradients)
-  bool recomputes = false;          // outputs can be recomputed, on devices that do so
-                                    // (Target::recomputes), for less than their memory is worth
+  bool recomputes = false;          // outputs are cheap to recompute (Pass::recompute), which
+                                    // devices do that have Target::recomputes
   bool draws = false;               // draws random numbers
   bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
   bool slices = false;              // output 0 and its gradient may be channels of a wider map (a
