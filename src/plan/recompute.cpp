@@ -4,6 +4,7 @@
 // these its own backward step reads.
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.h"

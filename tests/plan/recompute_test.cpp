@@ -40,11 +40,12 @@ Plan two_layers(const Target& target, bool keep_first = false) {
   return network.plan(keep_first ? std::vector<ValueId>{first} : std::vector<ValueId>{}, target);
 }
 
-std::ptrdiff_t recomputed_in(const std::string& name, const Target& target) {
+/// Of a network in models/.
+Plan plan_of(const std::string& name) {
   const std::string path = std::string(TY_SOURCE_DIR) + "/models/" + name + ".yaml";
-  const Graph graph = build_graph(load_network(path), {.batch = 128});
-  return recomputed(
-      make_plan(fuse(graph, target), target, {.loss = graph.output, .kept = {graph.output}}));
+  const Graph graph = build_graph(load_network(path), {.batch = 2});
+  const Target target = recomputing();
+  return make_plan(fuse(graph, target), target, {.loss = graph.output, .kept = {graph.output}});
 }
 
 std::size_t transient_bytes(Plan plan) {
@@ -98,18 +99,13 @@ TEST_CASE("an evaluation recomputes nothing") {
 TEST_CASE("of a network all batch norms are recomputed whose outputs weight gradients read") {
   // The first one and those within the nine residual units: what ends a unit needs the unit's
   // input, and no weight gradient reads a projection.
-  CHECK(recomputed_in("resnet_cifar", recomputing()) == 10);
+  CHECK(recomputed(plan_of("resnet_cifar")) == 10);
 }
 
 TEST_CASE("a concatenation is recomputed if all its branches are") {
   // The stem and seven of MiniGoogLeNet's eight inceptions: an average alone reads the last one,
   // and two more concatenations have a pooled branch.
-  const Plan plan = [] {
-    const Graph graph = build_graph(
-        load_network(std::string(TY_SOURCE_DIR) + "/models/minigooglenet.yaml"), {.batch = 2});
-    const Target target = recomputing();
-    return make_plan(fuse(graph, target), target, {.loss = graph.output, .kept = {graph.output}});
-  }();
+  const Plan plan = plan_of("minigooglenet");
   std::vector<TensorId> wholes;
   for (const PlanStep& step : plan.steps) {
     if (step.pass == Pass::recompute) wholes.push_back(plan.root(step.outputs[0]));
