@@ -1,7 +1,12 @@
-// Vectors of AVX-512 for weight_kernel.h. Included only by files that are compiled for it.
+// Vectors of AVX-512, and the kernels of weight_kernel.h for them. Included only by files that are
+// compiled for it.
 #pragma once
 
 #include <immintrin.h>
+
+#include <iterator>
+
+#include "exec/direct/weight_kernel.h"
 
 namespace trainyard::direct {
 namespace {
@@ -17,6 +22,34 @@ struct Avx512 {
   static Vector add_values(Vector sum, const float* p) { return add(sum, load(p)); }
   static Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
 };
+
+/// Of 32 registers, 16 to 24 are sums. Two vectors of filters take fewer broadcasts a product than
+/// one, and three columns of them what registers there are.
+template <class Simd>
+inline constexpr TileKernel kTiles[] = {
+    kKernel<Simd, Steps::neighbours, 3, 2, 4, 3>, kKernel<Simd, Steps::neighbours, 3, 1, 8, 4>,
+    kKernel<Simd, Steps::neighbours, 2, 2, 4, 3>, kKernel<Simd, Steps::neighbours, 2, 1, 8, 4>,
+    kKernel<Simd, Steps::alternate, 3, 2, 4, 2>,  kKernel<Simd, Steps::alternate, 3, 1, 8, 4>,
+    kKernel<Simd, Steps::alternate, 2, 2, 4, 2>,  kKernel<Simd, Steps::alternate, 2, 1, 8, 4>,
+    kKernel<Simd, Steps::planes, 3, 1, 4, 4>,     kKernel<Simd, Steps::planes, 3, 1, 3, 4>,
+    kKernel<Simd, Steps::planes, 3, 1, 2, 4>,     kKernel<Simd, Steps::planes, 3, 1, 1, 4>,
+    kKernel<Simd, Steps::planes, 2, 1, 4, 4>,     kKernel<Simd, Steps::planes, 2, 1, 3, 4>,
+    kKernel<Simd, Steps::planes, 2, 1, 2, 4>,     kKernel<Simd, Steps::planes, 2, 1, 1, 4>,
+    kKernel<Simd, Steps::blocks, 3, 2, 4>,        kKernel<Simd, Steps::blocks, 3, 1, 8>,
+    kKernel<Simd, Steps::blocks, 2, 2, 8>,        kKernel<Simd, Steps::blocks, 2, 1, 8>,
+    kKernel<Simd, Steps::blocks, 1, 3, 8>,        kKernel<Simd, Steps::blocks, 1, 2, 8>,
+    kKernel<Simd, Steps::blocks, 1, 1, 16>,       kKernel<Simd, Steps::any, 3, 1, 4>,
+    kKernel<Simd, Steps::any, 3, 1, 3>,           kKernel<Simd, Steps::any, 3, 1, 2>,
+    kKernel<Simd, Steps::any, 3, 1, 1>,           kKernel<Simd, Steps::any, 2, 1, 4>,
+    kKernel<Simd, Steps::any, 2, 1, 3>,           kKernel<Simd, Steps::any, 2, 1, 2>,
+    kKernel<Simd, Steps::any, 2, 1, 1>,           kKernel<Simd, Steps::any, 1, 1, 4>,
+    kKernel<Simd, Steps::any, 1, 1, 3>,           kKernel<Simd, Steps::any, 1, 1, 2>,
+    kKernel<Simd, Steps::any, 1, 1, 1>,
+};
+
+template <class Simd>
+inline constexpr KernelList kTileList{
+    Simd::kLanes, kTiles<Simd>, static_cast<int>(std::size(kTiles<Simd>)), &sum_filters<Simd>};
 
 }  // namespace
 }  // namespace trainyard::direct

@@ -5,30 +5,7 @@
 namespace trainyard::direct {
 namespace {
 
-/// Of the output. The last pair of an odd number has a column of zeros.
-PairedColumns output_pairs(const ConvStep& conv) {
-  return {.pairs = (conv.maps.output.extent[3] + 1) / 2, .step = 2, .distance = 1};
-}
-
-/// Of the input: from every column that some tap reads. With one tap, these are apart.
-PairedColumns input_pairs(const ConvStep& conv) {
-  const ConvAttributes& a = conv.attributes;
-  const std::int64_t last = output_pairs(conv).pairs - 1, step = 2 * a.stride.w;
-  PairedColumns columns{.distance = a.stride.w, .before = conv.margins.left};
-  if (a.kernel.w == 1) {
-    columns.step = step;
-    columns.pairs = last + 1;
-  } else {
-    columns.pairs = last * step + (a.kernel.w - 1) * a.dilation.w + 1;
-  }
-  return columns;
-}
-
-/// The convolution whose columns are pairs.
 ConvStep on_pairs(ConvStep conv, const PairedRows& x, const PairedRows& dy) {
-  ConvAttributes& a = conv.attributes;
-  a.stride.w = 2 * a.stride.w / input_pairs(conv).step;
-  conv.margins.left = 0;
   conv.maps = {x.layout(), dy.layout()};
   return conv;
 }
@@ -37,8 +14,8 @@ ConvStep on_pairs(ConvStep conv, const PairedRows& x, const PairedRows& dy) {
 
 PairedMaps::PairedMaps(const ConvStep& conv)
     : conv_(conv),
-      x_(conv.maps.input, input_pairs(conv)),
-      dy_(conv.maps.output, output_pairs(conv)),
+      x_(conv.maps.input),
+      dy_(conv.maps.output),
       plan_(weight_plan(on_pairs(conv, x_, dy_), kBf16Kernels)) {
   reserve();
   plan_ = weight_plan(on_pairs(conv, x_, dy_), kBf16Kernels);

@@ -1,5 +1,4 @@
-// The maps of a convolution in bf16 as a weight gradient's kernels read them: pairs of output
-// columns, and of the input columns that a tap reads for both.
+// The maps of a convolution in bf16 as a weight gradient's kernels read them: pairs of images.
 #pragma once
 
 #include "exec/conv_step.h"
@@ -13,7 +12,7 @@ class PairedMaps {
   /// PairedRows must support both maps.
   explicit PairedMaps(const ConvStep& conv);
 
-  /// Of the convolution on pairs, whose columns have no padding.
+  /// Of the convolution on pairs.
   [[nodiscard]] const WeightPlan& plan() const { return plan_; }
   /// Of the pairs that a run of a unit reads, which a thread needs.
   [[nodiscard]] std::size_t bytes() const {

@@ -1,4 +1,4 @@
-// Rows of a map in bf16 for the kernels of weight gradients, which multiply pairs of pixels: a copy
+// Rows of a map in bf16 for the kernels of weight gradients, which multiply pairs of images: a copy
 // of those that a run reads, which stays in the second-level cache.
 #pragma once
 
@@ -9,29 +9,20 @@
 
 namespace trainyard::direct {
 
-/// The pairs of a row of pixels: pair i is of columns i * step - before and, `distance` further,
-/// another. Columns outside of the map are 0.
-struct PairedColumns {
-  std::int64_t pairs = 1, step = 1, distance = 1, before = 0;
-
-  [[nodiscard]] std::int64_t column(std::int64_t pair) const { return pair * step - before; }
-  /// The pairs of which both columns are in a map of this width.
-  [[nodiscard]] Span inside(std::int64_t width) const;
-};
-
-/// The places of pairs in memory, a float's place each: [block of channels][row][pair][channel of
-/// the block], rows counted over all images in succession, from the first one that is there.
+/// The places of pairs in memory, a float's place each: [block of channels][row][column][channel of
+/// the block]. A pair is of images 2 i and 2 i + 1, the second 0 where there is none. Rows are
+/// counted over all pairs of images in succession, from the first one that is there.
 class PairedRows {
  public:
-  PairedRows(const Layout& map, const PairedColumns& columns);
+  explicit PairedRows(const Layout& map);
   /// Makes room for `rows` rows of `channels` channels, counted from the first of a block.
   void reserve(std::int64_t channels, std::int64_t rows);
 
-  /// True if a map is plain or in blocks of 16 channels, and the columns of a row have no gaps.
+  /// True if a map is plain or in blocks of 16 channels, and the rows of an image have no gaps.
   [[nodiscard]] static bool supports(const Layout& map);
 
   [[nodiscard]] std::int64_t floats() const { return floats_; }
-  /// The layout for kernels, whose columns are pairs: channels and rows begin at the map's first,
+  /// The layout for kernels, whose images are pairs: channels and rows begin at the map's first,
   /// which need not be there.
   [[nodiscard]] const Layout& layout() const { return layout_; }
   /// Writes these rows and channels of `map`, channels.first of whole blocks, to `memory`. Returns
@@ -40,12 +31,10 @@ class PairedRows {
                     float* memory) const;
 
  private:
-  void pair_row(const std::uint16_t* row, float* to) const;
-  void pair_at_edge(const std::uint16_t* row, std::int64_t pair, float* to) const;
+  void pair_block(const std::uint16_t* map, const Span& rows, std::int64_t channel,
+                  float* to) const;
 
   Layout map_, layout_;
-  PairedColumns columns_;
-  Span inside_;
   std::int64_t row_floats_;
   std::int64_t floats_ = 0;
 };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/offset_allocator.h"
 #include "base/round_up.h"
 #include "exec/direct/paired_maps.h"
+#include "exec/direct/read_ahead.h"
 #include "exec/direct/weight_plan.h"
 #include "exec/functor/functor.h"
 #include "kernels/launch.h"
@@ -129,7 +131,9 @@ ConvStep readable_step(const StepDescription& step) {
 class WeightGradient final : public Executor {
  public:
   explicit WeightGradient(const StepDescription& step)
-      : conv_(readable_step(step)), launcher_(step.threads) {
+      : conv_(readable_step(step)),
+        launcher_(step.threads),
+        ahead_(static_cast<std::size_t>(step.threads)) {
     if (step.storage == DType::bf16) pairs_.emplace(conv_);
     plan_ = pairs_ ? pairs_->plan() : weight_plan(conv_, kernels_for(conv_.maps.output));
     const std::int64_t floats = plan_.order.parts * plan_.part_floats();
@@ -137,6 +141,7 @@ class WeightGradient final : public Executor {
     const ConvMaps<Layout> given = conv_step(step).maps;
     x_map_ = std::make_unique<ReadableMap>(given.input, conv_.maps.input, step, workspace_);
     dy_map_ = std::make_unique<ReadableMap>(given.output, conv_.maps.output, step, workspace_);
+    reserve_ahead();
     if (!pairs_) return;
     pair_bytes_ = round_up(pairs_->bytes(), std::size_t{64});
     pairs_at_ = workspace_.take(static_cast<std::size_t>(step.threads) * pair_bytes_);
@@ -169,43 +174,85 @@ class WeightGradient final : public Executor {
   /// A transposed convolution's is that of the other map, and not computed here.
   [[nodiscard]] bool has_bias() const { return conv_.attributes.bias && !conv_.transposed; }
 
+  /// What a thread sums at once: the filters of a unit over a run of rows.
+  struct Piece {
+    std::int64_t part, unit;
+    Span run;
+  };
+
   /// One thread's units of all parts.
-  void sum_units(std::int64_t thread, std::int64_t threads) const {
+  void sum_units(std::int64_t thread, std::int64_t threads) {
     const std::int64_t units = plan_.units(), all = plan_.order.parts * units;
-    float* const own = static_cast<float*>(
-        address_at(pair_memory_, static_cast<std::size_t>(thread) * pair_bytes_));
-    const std::int64_t end = all * (thread + 1) / threads;
-    for (std::int64_t i = all * thread / threads; i < end; ++i) sum_unit(i / units, i % units, own);
+    std::optional<Piece> now;
+    const auto advance = [&](const std::optional<Piece>& next) {
+      if (now) sum_piece(*now, next, thread);
+      now = next;
+    };
+    for (std::int64_t i = all * thread / threads; i < all * (thread + 1) / threads; ++i) {
+      const auto [first, last] = plan_.unit(i % units);
+      float* const sums = sums_ + i / units * plan_.part_floats();
+      std::fill(sums + first * plan_.vector_floats(), sums + last * plan_.vector_floats(), 0.0f);
+      plan_.each_run(i / units, [&](const Span& run) {
+        advance(Piece{i / units, i % units, run});
+      });
+    }
+    advance({});
   }
 
-  /// The sums of some filters over the rows of a part.
-  void sum_unit(std::int64_t part, std::int64_t unit, float* own) const {
-    const auto [first, last] = plan_.unit(unit);
-    float* const sums = sums_ + part * plan_.part_floats();
-    std::fill(sums + first * plan_.vector_floats(), sums + last * plan_.vector_floats(), 0.0f);
-    plan_.each_run(part, [&](const Span& run) {
-      const ConvMaps<const float*> maps = maps_of(run, unit, own);
-      for (std::int64_t vector = first, some = 0; vector < last; vector += some) {
-        some = plan_.next_vectors(vector, last);
-        sum_run(maps, run, vector, plan_.tiles[some - 1], sums);
-      }
-      if (!has_bias()) return;
-      for (std::int64_t vector = first; vector < last; ++vector) {
-        sum_run(maps, run, vector, plan_.filter_sums, sums);
-      }
-    });
+  /// Adds to the sums of the piece's part. `next`, if any, is the thread's next piece.
+  void sum_piece(const Piece& piece, const std::optional<Piece>& next, std::int64_t thread) {
+    const auto [first, last] = plan_.unit(piece.unit);
+    float* const sums = sums_ + piece.part * plan_.part_floats();
+    const ConvMaps<const float*> maps = maps_of(piece, thread);
+    ReadAhead& ahead = ahead_[static_cast<std::size_t>(thread)];
+    ahead.begin(plan_.calls(piece.unit), piece.run.last - piece.run.first);
+    if (next) add_reads(*next, ahead);
+    for (std::int64_t vector = first, some = 0; vector < last; vector += some) {
+      some = plan_.next_vectors(vector, last);
+      sum_run(maps, piece.run, vector, plan_.tiles[some - 1], sums, ahead);
+    }
+    if (!has_bias()) return;
+    for (std::int64_t vector = first; vector < last; ++vector) {
+      sum_run(maps, piece.run, vector, plan_.filter_sums, sums, ahead);
+    }
   }
 
-  /// Both maps in the layouts of the plan, at least what a run of a unit reads.
-  [[nodiscard]] ConvMaps<const float*> maps_of(const Span& run, std::int64_t unit,
-                                               float* own) const {
-    if (pairs_) return pairs_->pair(maps_, run, unit, own);
+  /// Both maps in the layouts of the plan, at least what a piece reads.
+  [[nodiscard]] ConvMaps<const float*> maps_of(const Piece& piece, std::int64_t thread) const {
+    if (pairs_) {
+      void* const own = address_at(pair_memory_, static_cast<std::size_t>(thread) * pair_bytes_);
+      return pairs_->pair(maps_, piece.run, piece.unit, static_cast<float*>(own));
+    }
     return {static_cast<const float*>(maps_.input), static_cast<const float*>(maps_.output)};
+  }
+
+  /// Adds what maps_of reads, or the kernels from its maps.
+  void add_reads(const Piece& piece, ReadAhead& ahead) const {
+    const std::int64_t bytes = pairs_ ? 2 : 4, together = pairs_ ? 2 : 1;
+    const Span own = plan_.unit(piece.unit);
+    ahead.add({maps_.input, conv_.maps.input, bytes, together}, input_rows(conv_, piece.run),
+              plan_.channels_of(own));
+    ahead.add({maps_.output, conv_.maps.output, bytes, together}, piece.run,
+              {own.first * plan_.lanes, own.last * plan_.lanes});
+  }
+
+  /// Makes room for what any piece reads, so that no step allocates.
+  void reserve_ahead() {
+    ReadAhead ahead;
+    std::size_t most = 0;
+    for (std::int64_t i = 0; i < plan_.order.parts * plan_.units(); ++i) {
+      plan_.each_run(i / plan_.units(), [&](const Span& run) {
+        ahead.begin(1, 1);
+        add_reads({i / plan_.units(), i % plan_.units(), run}, ahead);
+        most = std::max(most, ahead.size());
+      });
+    }
+    for (ReadAhead& each : ahead_) each.reserve(most);
   }
 
   /// Adds the sums of a run of rows for the filters from `vector` on to those of its part.
   void sum_run(const ConvMaps<const float*>& maps, const Span& run, std::int64_t vector,
-               const PlannedTiles& tiles, float* sums) const {
+               const PlannedTiles& tiles, float* sums, ReadAhead& ahead) const {
     const std::int64_t image = run.first / tiles[0].tile.height;
     const float* const x = maps.input + plan_.x.offset(image, plan_.starts[vector], 0, 0);
     const float* const dy = maps.output + plan_.dy.offset(image, vector * plan_.lanes, 0, 0);
@@ -216,6 +263,9 @@ class WeightGradient final : public Executor {
       tile.sums = sums + vector * plan_.vector_floats() + planned.sums_offset;
       tile.begin = run.first;
       tile.end = run.last;
+      const std::span<const Ahead> share = ahead.next();
+      tile.ahead = share.data();
+      tile.aheads = static_cast<std::int64_t>(share.size());
       planned.run(tile);
     }
   }
@@ -246,6 +296,7 @@ class WeightGradient final : public Executor {
   OffsetAllocator workspace_;
   std::unique_ptr<ReadableMap> x_map_, dy_map_;
   std::optional<PairedMaps> pairs_;  // in bf16
+  std::vector<ReadAhead> ahead_;     // of each thread
   std::size_t sums_at_ = 0, pairs_at_ = 0;
   std::size_t pair_bytes_ = 0;  // of a thread
   ConvMaps<const void*> maps_ = {};

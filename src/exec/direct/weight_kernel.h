@@ -31,31 +31,28 @@ struct Rows {
   const float *x, *dy;
   std::int64_t row;  // of the image
 
-  /// From `first` on, counted as tile.begin is.
-  Rows(const WeightTile& of, std::int64_t first) : tile(of), row(first % of.height) {
-    const std::int64_t images = first / of.height - of.begin / of.height;
-    x = of.x + images * of.x_image;
-    dy = of.dy + images * of.dy_image;
-  }
+  explicit Rows(const WeightTile& of) : tile(of), x(of.x), dy(of.dy), row(of.begin % of.height) {}
   void next() {
     if (++row < tile.height) return;
     row = 0;
     x += tile.x_image;
     dy += tile.dy_image;
   }
-  /// What a row of kVectors vectors of filters reads. Inlined, because GCC 12 takes a function that
-  /// only prefetches for one without effects, and drops its calls.
-  template <int kVectors>
-  [[gnu::always_inline]] inline void prefetch() const {
-    constexpr std::int64_t kLine = 16;  // floats
-    const float* const x_row = x + row * tile.x_row;
-    for (std::int64_t i = 0; i < tile.x_ahead; i += kLine) __builtin_prefetch(x_row + i);
-    for (int v = 0; v < kVectors; ++v) {
-      const float* const dy_row = dy + row * tile.dy_row + v * tile.dy_vector;
-      for (std::int64_t i = 0; i < tile.dy_ahead; i += kLine) __builtin_prefetch(dy_row + i);
+};
+
+/// What is prefetched with a row. Inlined, because GCC 12 takes a function that only prefetches for
+/// one without effects, and drops its calls.
+[[gnu::always_inline]] inline void prefetch(const WeightTile& tile, std::int64_t row) {
+  constexpr std::int64_t kLine = 64;
+  constexpr int kSecondLevel = 2;  // of caches
+  for (std::int64_t i = 0; i < tile.aheads; ++i) {
+    const Ahead& ahead = tile.ahead[i];
+    const char* const from = ahead.first + (row - tile.begin) * ahead.row_bytes;
+    for (std::int64_t at = 0; at < ahead.row_bytes; at += kLine) {
+      __builtin_prefetch(from + at, 0, kSecondLevel);
     }
   }
-};
+}
 
 /// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b),
 /// multiply_add(a, b, sum) and add_values(sum, p). kTogether: columns taken together, more than one
@@ -138,9 +135,9 @@ struct TileSum {
       unrolled<kChannels>(
           [&](auto i) { unrolled<kTaps>([&](auto t) { sums[v][i][t] = Simd::zero(); }); });
     });
-    Rows at(tile, tile.begin), later(tile, tile.begin + tile.ahead);
-    for (std::int64_t r = tile.begin; r < tile.end; ++r, at.next(), later.next()) {
-      later.prefetch<kVectors>();
+    Rows at(tile);
+    for (std::int64_t r = tile.begin; r < tile.end; ++r, at.next()) {
+      prefetch(tile, r);
       if (at.row >= tile.rows.first && at.row < tile.rows.last) {
         add_row(at.x + at.row * tile.x_row, at.dy + at.row * tile.dy_row);
       }
@@ -162,7 +159,7 @@ template <class Simd>
 void sum_filters(const WeightTile& tile) {
   constexpr int kSums = 4;
   typename Simd::Vector sums[kSums] = {Simd::zero(), Simd::zero(), Simd::zero(), Simd::zero()};
-  Rows at(tile, tile.begin);
+  Rows at(tile);
   for (std::int64_t r = tile.begin; r < tile.end; ++r, at.next()) {
     const float* const from = at.dy + at.row * tile.dy_row;
     std::int64_t p = 0;

@@ -144,18 +144,7 @@ class Tiler {
                  .sums_vector = plan_.vector_floats(),
                  .sums_tap = plan_.padded_channels * lanes};
     set_columns(made.tile, taps);
-    set_ahead(made.tile, row == 0 && taps.first == 0, channel);
     return made;
-  }
-
-  /// The next run is prefetched, once by the first tiles of a run: its pages are far apart, and
-  /// without that half of the time goes to misses where a convolution has few products a pixel.
-  /// Pairs are prefetched when they are made.
-  void set_ahead(WeightTile& tile, bool first_taps, std::int64_t channel) const {
-    if (&list_ == &kBf16Kernels) return;
-    tile.ahead = plan_.order.run;
-    if (first_taps && channel % plan_.x.block == 0) tile.x_ahead = tile.x_row;
-    if (first_taps && channel == 0) tile.dy_ahead = tile.dy_row;
   }
 
   void set_columns(WeightTile& tile, const Taps& taps) const {
@@ -223,6 +212,16 @@ std::int64_t WeightPlan::next_vectors(std::int64_t vector, std::int64_t last) co
   while (vector + left < last && starts[vector + left] == starts[vector]) ++left;
   const std::int64_t most = static_cast<std::int64_t>(tiles.size());
   return left == most + 1 && most > 2 ? left / 2 : std::min(left, most);
+}
+
+std::int64_t WeightPlan::calls(std::int64_t i) const {
+  const auto [first, last] = unit(i);
+  std::int64_t made = 0;
+  for (std::int64_t vector = first, some = 0; vector < last; vector += some) {
+    some = next_vectors(vector, last);
+    made += static_cast<std::int64_t>(tiles[some - 1].size());
+  }
+  return made;
 }
 
 Layout kernel_layout(const Layout& dy) {

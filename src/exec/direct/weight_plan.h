@@ -79,6 +79,8 @@ struct WeightPlan {
   [[nodiscard]] Span channels_of(const Span& some) const {
     return {starts[some.first], starts[some.last - 1] + padded_channels};
   }
+  /// Of kernels, for the tiles of a unit.
+  [[nodiscard]] std::int64_t calls(std::int64_t i) const;
   /// How many vectors to take together from `vector` on, before `last`.
   [[nodiscard]] std::int64_t next_vectors(std::int64_t vector, std::int64_t last) const;
 };

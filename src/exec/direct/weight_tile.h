@@ -16,6 +16,13 @@ struct Span {
   std::int64_t first = 0, last = 0;
 };
 
+/// Memory that is prefetched with the rows of a tile, so many bytes, of whole cache lines, with
+/// each.
+struct Ahead {
+  const char* first = nullptr;
+  std::int64_t row_bytes = 0;
+};
+
 /// A tile of a weight gradient and the pixels to sum over: for vectors v of filters, channels i and
 /// taps t (neighbouring columns of the kernel, in one of its rows)
 ///
@@ -38,9 +45,8 @@ struct WeightTile {
   std::int64_t x_image = 0, x_row = 0, x_column = 0, x_tap = 0, x_channel = 1;
   std::int64_t dy_image = 0, dy_row = 0, dy_vector = 0;  // a column of dy is a vector
   std::int64_t sums_vector = 0, sums_tap = 0;            // a channel of sums is a vector
-  // With each row, what the row `ahead` rows later reads is prefetched: so many floats of x, and of
-  // dy for each vector.
-  std::int64_t ahead = 0, x_ahead = 0, dy_ahead = 0;
+  const Ahead* ahead = nullptr;
+  std::int64_t aheads = 0;
 };
 
 /// How x lies in memory. The kernels of the first three are faster, because addresses are
@@ -73,15 +79,15 @@ struct KernelList {
 extern const KernelList kAvx2Kernels;    // x86-64-v3, vectors of 8
 extern const KernelList kAvx512Kernels;  // x86-64-v4, vectors of 16
 /// AVX512-BF16, vectors of 16: x and dy are pairs of bf16 in a float's place each, of which the
-/// products are added, the second's first. Of all steps but `neighbours` and `planes`.
+/// products are added, the second's first.
 extern const KernelList kBf16Kernels;
 
-/// Values of bf16, by their bits, to be paired: for groups g and i below `values`, first[g * step +
-/// i] and second[g * step + i] are the lower and the upper half of to[g * values + i].
+/// Values of bf16, by their bits, to be paired: first[i] and second[i], or 0 without a second, are
+/// the lower and the upper half of to[i].
 struct ValuePairs {
   const std::uint16_t *first, *second;
   float* to;
-  std::int64_t groups, values, step;
+  std::int64_t values;
 };
 /// Needs AVX512-BF16.
 void pair_values(const ValuePairs& all);
