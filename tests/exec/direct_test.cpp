@@ -2,7 +2,10 @@
 // neither on threads nor on the width of vectors.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "exec/cpu_executors.h"
+#include "exec/direct/read_ahead.h"
 #include "exec/direct/weight_plan.h"
 #include "node_run.h"
 #include "ops/conv.h"
@@ -146,6 +149,24 @@ void check_groups() {
   }
 }
 
+/// Elements of a map of `element_bytes` each, from `data` on, that `calls` calls on tiles of `rows`
+/// rows prefetch.
+std::set<std::int64_t> prefetched(direct::ReadAhead& ahead, std::int64_t calls, std::int64_t rows,
+                                  const char* data, std::int64_t element_bytes) {
+  std::set<std::int64_t> elements;
+  for (std::int64_t call = 0; call < calls; ++call) {
+    for (const direct::Ahead& piece : ahead.next()) {
+      CHECK(piece.row_bytes % 64 == 0);
+      const std::int64_t first = (piece.first - data) / element_bytes;
+      for (std::int64_t i = 0; i < rows * piece.row_bytes / element_bytes; ++i) {
+        elements.insert(first + i);
+      }
+    }
+  }
+  CHECK(ahead.next().empty());
+  return elements;
+}
+
 }  // namespace
 
 TEST_CASE("weight gradients of all kernels, strides and paddings agree with plain loops") {
@@ -183,4 +204,38 @@ TEST_CASE("the order of a weight gradient's sums follows from extents alone") {
   CHECK(narrow.parts == 16);
   CHECK(narrow.run == wide.run);
   CHECK(narrow.parts == wide.parts);
+}
+
+TEST_CASE("the memory of a run's rows and channels is prefetched in shares of the calls") {
+  const Layout map = blocked_layout(Shape{5, 48, 4, 6}, 16);
+  const std::vector<char> data(1 << 16);
+  constexpr std::int64_t kRows = 3;
+  for (const std::int64_t together : {1, 2}) {
+    for (const std::int64_t calls : {1, 2, 7, 40}) {
+      CAPTURE(together);
+      CAPTURE(calls);
+      direct::ReadAhead ahead;
+      ahead.begin(calls, kRows);
+      ahead.add({data.data(), map, 2, together}, {3, 10}, {16, 48});
+      const auto elements = prefetched(ahead, calls, kRows, data.data(), 2);
+      for (std::int64_t row = 3; row < 10; ++row) {
+        for (std::int64_t i = 0; i < together && row / 4 * together + i < 5; ++i) {
+          for (std::int64_t channel = 16; channel < 48; ++channel) {
+            const std::int64_t first = map.offset(row / 4 * together + i, channel, row % 4, 0);
+            CHECK(elements.contains(first));
+            CHECK(elements.contains(first + 5 * 16));
+          }
+        }
+      }
+      CHECK_FALSE(elements.contains(map.offset(0, 0, 3, 0)));  // a channel that is not read
+      CHECK_FALSE(elements.contains(map.offset(0, 16, 0, 0)));
+    }
+  }
+}
+
+TEST_CASE("nothing is prefetched of a map whose columns have gaps") {
+  direct::ReadAhead ahead;
+  ahead.begin(1, 1);
+  ahead.add({nullptr, channels_last_layout(Shape{1, 8, 2, 2}, 8), 4, 1}, {0, 2}, {0, 8});
+  CHECK(ahead.next().empty());
 }
