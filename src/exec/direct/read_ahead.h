@@ -20,7 +20,8 @@ struct MapMemory {
   std::int64_t together = 1;
 };
 
-class ReadAhead {
+/// Of one thread: in cache lines of its own.
+class alignas(64) ReadAhead {
  public:
   /// Nothing, for so many calls of kernels on tiles of `rows` rows.
   void begin(std::int64_t calls, std::int64_t rows);

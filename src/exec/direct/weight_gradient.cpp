@@ -141,7 +141,6 @@ class WeightGradient final : public Executor {
     const ConvMaps<Layout> given = conv_step(step).maps;
     x_map_ = std::make_unique<ReadableMap>(given.input, conv_.maps.input, step, workspace_);
     dy_map_ = std::make_unique<ReadableMap>(given.output, conv_.maps.output, step, workspace_);
-    reserve_ahead();
     if (!pairs_) return;
     pair_bytes_ = round_up(pairs_->bytes(), std::size_t{64});
     pairs_at_ = workspace_.take(static_cast<std::size_t>(step.threads) * pair_bytes_);
@@ -159,6 +158,7 @@ class WeightGradient final : public Executor {
     if (has_bias()) bias_ = tensors.parameter_gradients[1].as<float>();
     sums_ = static_cast<float*>(address_at(tensors.workspace, sums_at_));
     pair_memory_ = address_at(tensors.workspace, pairs_at_);
+    reserve_ahead();
   }
   void run() override {
     x_map_->copy();
