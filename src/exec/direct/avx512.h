@@ -23,8 +23,8 @@ struct Avx512 {
   static Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
 };
 
-/// Of 32 registers, 16 to 24 are sums. Two vectors of filters take fewer broadcasts a product than
-/// one, and three columns of them what registers there are.
+/// Of 32 registers, 16 to 24 are sums. A broadcast serves two vectors of filters where there are
+/// two; three columns of those, or four of one, take the other registers.
 template <class Simd>
 inline constexpr TileKernel kTiles[] = {
     kKernel<Simd, Steps::neighbours, 3, 2, 4, 3>, kKernel<Simd, Steps::neighbours, 3, 1, 8, 4>,

@@ -1,4 +1,6 @@
-// The maps of a convolution in bf16 as a weight gradient's kernels read them: pairs of images.
+// The maps of a convolution in bf16 as a weight gradient's kernels read them: pairs of images, the
+// last one of an odd batch with zeros. Both images of a pair have the same columns at the edges,
+// and a pair serves all taps, which pairs of columns would not.
 #pragma once
 
 #include "exec/conv_step.h"
