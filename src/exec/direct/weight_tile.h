@@ -45,7 +45,7 @@ struct WeightTile {
   std::int64_t x_image = 0, x_row = 0, x_column = 0, x_tap = 0, x_channel = 1;
   std::int64_t dy_image = 0, dy_row = 0, dy_vector = 0;  // a column of dy is a vector
   std::int64_t sums_vector = 0, sums_tap = 0;            // a channel of sums is a vector
-  const Ahead* ahead = nullptr;
+  const Ahead* ahead = nullptr;                          // [aheads]
   std::int64_t aheads = 0;
 };
 
