@@ -27,6 +27,7 @@ namespace trainyard {
 /// The CPU's Team: reproduces the order of a block of 128 CUDA threads.
 struct CpuTeam {
   static constexpr bool kSerial = true;  // one thread does a row
+  static constexpr bool kWide = false;   // its vectors are those of AVX-512
 
   /// Calls f(i) for i in [0, n), in any order.
   template <class F>
@@ -74,6 +75,11 @@ struct CpuTeam {
   TY_HD void once(const F& f) const {
     f();
   }
+};
+
+/// The same where vectors are those of AVX-512.
+struct WideCpuTeam : CpuTeam {
+  static constexpr bool kWide = true;
 };
 
 /// Columns that one worker of columns() sums side by side.
@@ -260,7 +266,7 @@ class CpuLauncher {
   __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"), flatten, noinline)) static void
   rows_v4(const F& functor, std::int64_t begin, std::int64_t end) {
     const F f = functor;
-    for (std::int64_t row = begin; row < end; ++row) f(CpuTeam{}, row);
+    for (std::int64_t row = begin; row < end; ++row) f(WideCpuTeam{}, row);
   }
   template <class F>
   __attribute__((target("arch=x86-64-v3"), flatten, noinline)) static void rows_v3(

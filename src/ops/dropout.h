@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "base/philox.h"
 #include "ops/elementwise.h"
@@ -32,8 +33,10 @@ struct DropoutMask {
                     node, 0),
             static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32)};
   }
+  /// `Lane`: as for philox().
+  template <class Lane = std::uint32_t>
   [[nodiscard]] TY_HD static Random4 draw(const Sample& sample, std::uint32_t quad) {
-    return philox(sample.key.word[0], sample.key.word[1], quad, 0, sample.low, sample.high);
+    return philox<Lane>(sample.key.word[0], sample.key.word[1], quad, 0, sample.low, sample.high);
   }
   /// The word of one position.
   [[nodiscard]] TY_HD static std::uint32_t word(const Sample& sample, std::uint32_t position) {
@@ -148,8 +151,10 @@ struct DrawnChannels {
     const T* const source = in + from.offset(n, first, 0, 0);
     T* const destination = out + to.offset(n, first, 0, 0);
     if constexpr (Team::kSerial) {
-      channels > 8 ? apply_vectors<16>(sample, source, destination, first, channels, begin, end)
-                   : apply_vectors<8>(sample, source, destination, first, channels, begin, end);
+      using Lane = std::conditional_t<Team::kWide, std::uint64_t, std::uint32_t>;
+      channels > 8
+          ? apply_vectors<16, Lane>(sample, source, destination, first, channels, begin, end)
+          : apply_vectors<8, Lane>(sample, source, destination, first, channels, begin, end);
     } else {
       apply_pixels(team, sample, source, destination, first, channels, begin, end);
     }
@@ -158,7 +163,7 @@ struct DrawnChannels {
  private:
   /// Pixels [begin, end) of `channels` channels, kLanes side by side, so that they are vectors and
   /// each draw is made once.
-  template <int kLanes>
+  template <int kLanes, class Lane>
   TY_HD void apply_vectors(const DropoutMask::Sample& sample, const T* source, T* destination,
                            std::int64_t first, std::int64_t channels, std::int64_t begin,
                            std::int64_t end) const {
@@ -173,7 +178,7 @@ struct DrawnChannels {
       }
       std::uint32_t words[kRowPixels + 4][kLanes];  // of each channel, from its first quad on
       for (std::uint32_t i = 0; 4 * i < end - begin + most; ++i) {
-        draw_quads<kLanes>(sample, quad, i, words + 4 * i);
+        draw_quads<kLanes, Lane>(sample, quad, i, words + 4 * i);
       }
       for (std::int64_t pixel = begin; pixel < end; ++pixel) {
         change_pixel<kLanes>(source + pixel * from.stride[3] + c, width, phase,
@@ -182,13 +187,13 @@ struct DrawnChannels {
     }
   }
   /// The words of quads quad[k] + i.
-  template <int kLanes>
+  template <int kLanes, class Lane>
   TY_HD static void draw_quads(const DropoutMask::Sample& sample,
                                const std::uint32_t (&quad)[kLanes], std::uint32_t i,
                                std::uint32_t (*words)[kLanes]) {
 #pragma GCC ivdep
     for (int k = 0; k < kLanes; ++k) {
-      const Random4 draw = DropoutMask::draw(sample, quad[k] + i);
+      const Random4 draw = DropoutMask::draw<Lane>(sample, quad[k] + i);
       words[0][k] = draw.word[0];
       words[1][k] = draw.word[1];
       words[2][k] = draw.word[2];

@@ -24,6 +24,14 @@ TEST_CASE("Philox gives the known answers of Random123") {
                      0x03707344u)) == Words{0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u});
 }
 
+TEST_CASE("Philox in lanes of 64 bits gives the same words") {
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t mixed = i * 0x9E3779B9u;
+    CHECK(words(philox<std::uint64_t>(mixed, ~mixed, i, mixed << 7, ~i, mixed)) ==
+          words(philox(mixed, ~mixed, i, mixed << 7, ~i, mixed)));
+  }
+}
+
 TEST_CASE("every argument of random4 changes the draw") {
   const Words base = words(random4(1, RandomStream::layer, 2, 3, 4));
   CHECK(words(random4(2, RandomStream::layer, 2, 3, 4)) != base);
