@@ -25,8 +25,8 @@ enum class RandomStream : std::uint32_t {
 };
 
 /// `Lane` holds the counters; what is above its lower 32 bits is not used. In a loop that becomes
-/// vectors of AVX-512, which multiply 64 bits by 64, lanes of 64 bits take half the time, since
-/// products need not be put together from even and odd ones.
+/// vectors of AVX-512, which multiply 64 bits by 64, lanes of 64 bits take about half the time,
+/// since products need not be put together from even and odd ones.
 template <class Lane = std::uint32_t>
 TY_HD Random4 philox(std::uint32_t key0, std::uint32_t key1, std::uint32_t c0, std::uint32_t c1,
                      std::uint32_t c2, std::uint32_t c3) {
