@@ -38,30 +38,46 @@ struct PartTree {
   }
 };
 
-/// Writes the gradient of the weights, [filters][group_channels][area]. A row is a channel of a
-/// vector of filters.
+/// Writes the gradient of the weights, [filters][group_channels][area]. A row is some channels of a
+/// vector of filters: the sums of each part are read in succession, and what is written meanwhile
+/// stays in the first-level cache.
 template <std::int64_t kLanes>
 struct WeightTotals {
+  static constexpr std::int64_t kTogether = 32;  // channels of a row
   PartTree<kLanes> tree;
   const std::int64_t* starts;  // WeightPlan::starts
   float* gradient;
   std::int64_t filters, group_filters, group_channels, channels, padded_channels, area;
   std::int64_t vector_floats;
 
+  [[nodiscard]] std::int64_t rows_of_vector() const {
+    return (channels + kTogether - 1) / kTogether;
+  }
   template <class Team>
   void operator()(const Team&, std::int64_t row) const {
-    const std::int64_t vector = row / channels, channel = starts[vector] + row % channels;
-    const std::int64_t group = channel / group_channels, first = vector * kLanes;
+    const std::int64_t vector = row / rows_of_vector();
+    const std::int64_t first = row % rows_of_vector() * kTogether;
+    const std::int64_t last = std::min(first + kTogether, channels);
+    for (std::int64_t k = 0; k < area; ++k) {
+      const std::int64_t sums = vector * vector_floats + k * padded_channels * kLanes;
+      for (std::int64_t c = first; c < last; ++c) {
+        float total[kMostParts][kLanes];
+        tree.add(sums + c * kLanes, total);
+        write(total[0], vector * kLanes, starts[vector] + c, k);
+      }
+    }
+  }
+
+ private:
+  /// The weights of pixel k of a channel for the filters from `first` on, if they are of its group.
+  void write(const float (&total)[kLanes], std::int64_t first, std::int64_t channel,
+             std::int64_t k) const {
+    const std::int64_t group = channel / group_channels;
     const Span lanes{std::max(group * group_filters - first, std::int64_t{0}),
                      std::min({(group + 1) * group_filters, filters, first + kLanes}) - first};
-    std::int64_t from = vector * vector_floats + row % channels * kLanes;
-    float* to = gradient + (first * group_channels + channel % group_channels) * area;
-    for (std::int64_t k = 0; k < area; ++k, ++to, from += padded_channels * kLanes) {
-      float total[kMostParts][kLanes];
-      tree.add(from, total);
-      for (std::int64_t l = lanes.first; l < lanes.last; ++l) {
-        to[l * group_channels * area] = total[0][l];
-      }
+    float* const to = gradient + (first * group_channels + channel % group_channels) * area + k;
+    for (std::int64_t l = lanes.first; l < lanes.last; ++l) {
+      to[l * group_channels * area] = total[l];
     }
   }
 };
@@ -189,9 +205,6 @@ class WeightGradient final : public Executor {
       now = next;
     };
     for (std::int64_t i = all * thread / threads; i < all * (thread + 1) / threads; ++i) {
-      const auto [first, last] = plan_.unit(i % units);
-      float* const sums = sums_ + i / units * plan_.part_floats();
-      std::fill(sums + first * plan_.vector_floats(), sums + last * plan_.vector_floats(), 0.0f);
       plan_.each_run(i / units, [&](const Span& run) {
         advance(Piece{i / units, i % units, run});
       });
@@ -202,18 +215,17 @@ class WeightGradient final : public Executor {
   /// Adds to the sums of the piece's part. `next`, if any, is the thread's next piece.
   void sum_piece(const Piece& piece, const std::optional<Piece>& next, std::int64_t thread) {
     const auto [first, last] = plan_.unit(piece.unit);
-    float* const sums = sums_ + piece.part * plan_.part_floats();
     const ConvMaps<const float*> maps = maps_of(piece, thread);
     ReadAhead& ahead = ahead_[static_cast<std::size_t>(thread)];
     ahead.begin(plan_.calls(piece.unit), piece.run.last - piece.run.first);
     if (next) add_reads(*next, ahead);
     for (std::int64_t vector = first, some = 0; vector < last; vector += some) {
       some = plan_.next_vectors(vector, last);
-      sum_run(maps, piece.run, vector, plan_.tiles[some - 1], sums, ahead);
+      sum_tiles(maps, piece, vector, plan_.tiles[some - 1], ahead);
     }
     if (!has_bias()) return;
     for (std::int64_t vector = first; vector < last; ++vector) {
-      sum_run(maps, piece.run, vector, plan_.filter_sums, sums, ahead);
+      sum_tiles(maps, piece, vector, plan_.filter_sums, ahead);
     }
   }
 
@@ -250,19 +262,21 @@ class WeightGradient final : public Executor {
     for (ReadAhead& each : ahead_) each.reserve(most);
   }
 
-  /// Adds the sums of a run of rows for the filters from `vector` on to those of its part.
-  void sum_run(const ConvMaps<const float*>& maps, const Span& run, std::int64_t vector,
-               const PlannedTiles& tiles, float* sums, ReadAhead& ahead) const {
-    const std::int64_t image = run.first / tiles[0].tile.height;
+  /// Adds the sums of a piece for the filters from `vector` on to those of its part.
+  void sum_tiles(const ConvMaps<const float*>& maps, const Piece& piece, std::int64_t vector,
+                 const PlannedTiles& tiles, ReadAhead& ahead) const {
+    const std::int64_t image = piece.run.first / tiles[0].tile.height;
     const float* const x = maps.input + plan_.x.offset(image, plan_.starts[vector], 0, 0);
     const float* const dy = maps.output + plan_.dy.offset(image, vector * plan_.lanes, 0, 0);
+    float* const sums = sums_ + piece.part * plan_.part_floats() + vector * plan_.vector_floats();
     for (const PlannedTile& planned : tiles) {
       WeightTile tile = planned.tile;
       tile.x = x + planned.x_offset;
       tile.dy = dy;
-      tile.sums = sums + vector * plan_.vector_floats() + planned.sums_offset;
-      tile.begin = run.first;
-      tile.end = run.last;
+      tile.sums = sums + planned.sums_offset;
+      tile.first_rows = piece.run.first == plan_.first_row(piece.part);
+      tile.begin = piece.run.first;
+      tile.end = piece.run.last;
       const std::span<const Ahead> share = ahead.next();
       tile.ahead = share.data();
       tile.aheads = static_cast<std::int64_t>(share.size());
@@ -273,17 +287,17 @@ class WeightGradient final : public Executor {
   template <std::int64_t kLanes>
   void add_parts() const {
     PartTree<kLanes> tree{sums_, plan_.order.parts, plan_.part_floats()};
-    launcher_.rows(plan_.vectors * plan_.channels,
-                   WeightTotals<kLanes>{.tree = tree,
-                                        .starts = plan_.starts.data(),
-                                        .gradient = weights_,
-                                        .filters = plan_.filters,
-                                        .group_filters = plan_.group_filters,
-                                        .group_channels = plan_.group_channels,
-                                        .channels = plan_.channels,
-                                        .padded_channels = plan_.padded_channels,
-                                        .area = plan_.area,
-                                        .vector_floats = plan_.vector_floats()});
+    const WeightTotals<kLanes> totals{.tree = tree,
+                                      .starts = plan_.starts.data(),
+                                      .gradient = weights_,
+                                      .filters = plan_.filters,
+                                      .group_filters = plan_.group_filters,
+                                      .group_channels = plan_.group_channels,
+                                      .channels = plan_.channels,
+                                      .padded_channels = plan_.padded_channels,
+                                      .area = plan_.area,
+                                      .vector_floats = plan_.vector_floats()};
+    launcher_.rows(plan_.vectors * totals.rows_of_vector(), totals);
     if (!has_bias()) return;
     tree.sums += plan_.filter_sums_at();
     launcher_.rows(plan_.vectors,

@@ -54,6 +54,13 @@ struct Rows {
   }
 }
 
+/// Adds a sum over a tile's rows to that of its part's rows before, if there are any.
+template <class Simd>
+[[gnu::always_inline]] inline void keep_sum(const WeightTile& tile, typename Simd::Vector sum,
+                                            float* to) {
+  Simd::store(to, tile.first_rows ? sum : Simd::add(Simd::load(to), sum));
+}
+
 /// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b),
 /// multiply_add(a, b, sum) and add_values(sum, p). kTogether: columns taken together, more than one
 /// only where the steps from column to column and from tap to tap are known.
@@ -146,7 +153,7 @@ struct TileSum {
       unrolled<kTaps>([&](auto t) {
         unrolled<kChannels>([&](auto i) {
           float* const to = tile.sums + v * tile.sums_vector + t * tile.sums_tap + i * kLanes;
-          Simd::store(to, Simd::add(Simd::load(to), sums[v][i][t]));
+          keep_sum<Simd>(tile, sums[v][i][t], to);
         });
       });
     });
@@ -172,7 +179,7 @@ void sum_filters(const WeightTile& tile) {
     }
   }
   const auto total = Simd::add(Simd::add(sums[0], sums[1]), Simd::add(sums[2], sums[3]));
-  Simd::store(tile.sums, Simd::add(Simd::load(tile.sums), total));
+  keep_sum<Simd>(tile, total, tile.sums);
 }
 
 template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether>

@@ -59,11 +59,14 @@ struct WeightPlan {
   [[nodiscard]] std::int64_t part_floats() const { return vectors * vector_floats(); }
   /// Of dy, from the first of a vector's sums.
   [[nodiscard]] std::int64_t filter_sums_at() const { return area * padded_channels * lanes; }
+  [[nodiscard]] std::int64_t first_row(std::int64_t part) const {
+    return order.rows * part / order.parts;
+  }
   /// Calls f(run) for each run of a part's rows.
   template <class F>
   void each_run(std::int64_t part, const F& f) const {
-    const std::int64_t end = order.rows * (part + 1) / order.parts;
-    for (std::int64_t row = order.rows * part / order.parts; row < end; row += order.run) {
+    const std::int64_t end = first_row(part + 1);
+    for (std::int64_t row = first_row(part); row < end; row += order.run) {
       f(Span{row, std::min(row + order.run, end)});
     }
   }

@@ -34,6 +34,7 @@ struct WeightTile {
   const float* x = nullptr;   // of tap 0 at output row 0 and column 0, which may be padding
   const float* dy = nullptr;  // output row 0, column 0; both of the image of row `begin`
   float* sums = nullptr;
+  bool first_rows = false;          // of a part: the sum on the right is written, not added
   std::int64_t begin = 0, end = 0;  // rows of all images in succession
   std::int64_t height = 1;          // output rows of an image
   Span rows;                        // output rows of an image whose input row is in the map

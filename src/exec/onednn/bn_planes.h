@@ -14,7 +14,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "base/half.h"
 #include "base/host_device.h"
 #include "exec/functor/bn_formulas.h"
 #include "tensor/layout.h"
@@ -180,6 +182,20 @@ struct MergeStatistics {
   }
 };
 
+/// clamped(value), rounded. In bf16 the bits are clamped as whole numbers, which makes -0 0: of a
+/// comparison before the rounding GCC 12 makes four.
+template <class T>
+TY_HD T rounded_relu(float value) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    BFloat16 rounded(value);
+    const auto bits = static_cast<std::int16_t>(rounded.bits);
+    rounded.bits = static_cast<std::uint16_t>(bits < 0 ? 0 : bits);
+    return rounded;
+  } else {
+    return static_cast<T>(clamped(value));
+  }
+}
+
 /// y = bn(x), plus the residual if there is one, clamped at 0 with relu. A row is a plane.
 template <class T, int kBlock>
 struct NormalisePlane {
@@ -212,7 +228,7 @@ struct NormalisePlane {
       const float normal = constants[lane].normalised(static_cast<float>(in[i]));
       float value = normal;
       if constexpr (kResidual) value += static_cast<float>(added[i]);
-      out[i] = static_cast<T>(kRelu ? clamped(value) : value);
+      out[i] = kRelu ? rounded_relu<T>(value) : static_cast<T>(value);
     });
   }
 };

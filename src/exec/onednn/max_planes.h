@@ -36,25 +36,26 @@ struct MaxPlanes : PoolPlanes {
   }
 };
 
-/// Calls f(tap, h, w) for the pixels of a window, row by row. kSize: the size of both axes if it is
-/// known when this is compiled, else 0; whole windows then need no loops.
+/// Calls f(tap, offset of the pixel in its plane) for the pixels of a window, row by row. kSize:
+/// the size of both axes if it is known when this is compiled, else 0; whole windows then need no
+/// loops.
 template <int kSize, class F>
 TY_AVX2 inline void each_tap(const MaxPlanes& maps, const PoolAxis::Span& rows,
                              const PoolAxis::Span& columns, const F& f) {
-  const bool whole =
-      rows.last - rows.first == kSize && columns.last - columns.first == kSize && kSize > 0;
-  if (whole) {
+  const std::int64_t height = rows.last - rows.first, width = columns.last - columns.first;
+  const std::int64_t next_row = maps.in_plane(1, 0), next_column = maps.in_plane(0, 1);
+  std::int64_t row = maps.in_plane(rows.first, columns.first);
+  if (height == kSize && width == kSize && kSize > 0) {
 #pragma GCC unroll 3
-    for (int h = 0; h < kSize; ++h) {
+    for (int h = 0; h < kSize; ++h, row += next_row) {
 #pragma GCC unroll 3
-      for (int w = 0; w < kSize; ++w) f(h * kSize + w, rows.first + h, columns.first + w);
+      for (int w = 0; w < kSize; ++w) f(h * kSize + w, row + w * next_column);
     }
     return;
   }
-  for (std::int64_t h = rows.first; h < rows.last; ++h) {
-    for (std::int64_t w = columns.first; w < columns.last; ++w) {
-      f(static_cast<int>((h - rows.start) * maps.w.size + w - columns.start), h, w);
-    }
+  std::int64_t tap = (rows.first - rows.start) * maps.w.size + columns.first - columns.start;
+  for (std::int64_t h = 0; h < height; ++h, row += next_row, tap += maps.w.size) {
+    for (std::int64_t w = 0; w < width; ++w) f(static_cast<int>(tap + w), row + w * next_column);
   }
 }
 
@@ -74,31 +75,55 @@ struct MaxPoolRow {
     std::uint64_t* kept = taps == nullptr ? nullptr : taps + maps.taps(at.plane, at.h);
     for (std::int64_t ow = 0; ow < maps.w.output; ++ow) {
       const PoolAxis::Span columns = maps.w.span(ow);
+      maps.prefetch(in + maps.in_plane(at.rows.last, columns.first));
       for (std::int64_t lane = 0; lane < maps.input.block;
            lane += kVectorLanes, out += kVectorLanes) {
-        WordVector taken;
-        store_channels(largest(in + lane, at.rows, columns, taken), out, at.channels - lane);
-        if (kept != nullptr) *kept++ = pack_taps(taken);
+        const Largest found = largest(in + lane, at.rows, columns);
+        store_channels(found.value, out, at.channels - lane);
+        if (kept != nullptr) *kept++ = pack_taps(found.tap);
       }
     }
   }
 
  private:
-  TY_AVX2 FloatVector largest(const T* in, const PoolAxis::Span& rows,
-                              const PoolAxis::Span& columns, WordVector& taken) const {
-    FloatVector best = load_values(in + maps.in_plane(rows.first, columns.first));
-    taken = WordVector{} + static_cast<std::uint32_t>((rows.first - rows.start) * maps.w.size +
-                                                      columns.first - columns.start);
-    const std::int64_t ahead = maps.in_plane(maps.h.stride, 0);  // the next row's windows
-    each_tap<kSize>(maps, rows, columns, [&](int tap, std::int64_t h, std::int64_t w) TY_AVX2 {
-      const T* const pixel = in + maps.in_plane(h, w);
-      __builtin_prefetch(pixel + ahead);
-      const FloatVector value = load_values(pixel);
-      const auto wins = (best == best) & ~(value <= best);
-      best = wins ? value : best;
-      taken = wins ? WordVector{} + static_cast<std::uint32_t>(tap) : taken;
-    });
-    return best;
+  struct Largest {
+    FloatVector value;
+    WordVector tap;
+  };
+  /// `second` has higher taps.
+  TY_AVX2 static Largest larger(const Largest& first, const Largest& second) {
+    const auto stays = (first.value != first.value) | (second.value <= first.value);
+    return {stays ? first.value : second.value, stays ? first.tap : second.tap};
+  }
+
+  TY_AVX2 Largest largest(const T* in, const PoolAxis::Span& rows,
+                          const PoolAxis::Span& columns) const {
+    const std::int64_t height = rows.last - rows.first, width = columns.last - columns.first;
+    const std::int64_t before = (rows.first - rows.start) * maps.w.size;
+    in += maps.in_plane(rows.first, columns.first);
+    if (height == kSize && width == kSize && kSize > 0) return largest(in, kSize, kSize, 0);
+    return largest(in, height, width, before + columns.first - columns.start);
+  }
+  /// Row by row, so that comparisons of different rows need not wait for each other. `tap`: that of
+  /// the first pixel.
+  TY_AVX2 Largest largest(const T* in, std::int64_t height, std::int64_t width,
+                          std::int64_t tap) const {
+    const std::int64_t row_taps = kSize > 0 ? kSize : maps.w.size;
+    Largest found{};
+#pragma GCC unroll 3
+    for (std::int64_t h = 0; h < height; ++h, tap += row_taps) {
+      const T* const from = in + maps.in_plane(h, 0);
+      Largest in_row = pixel(from, tap);
+#pragma GCC unroll 3
+      for (std::int64_t w = 1; w < width; ++w) {
+        in_row = larger(in_row, pixel(from + maps.in_plane(0, w), tap + w));
+      }
+      found = h == 0 ? in_row : larger(found, in_row);
+    }
+    return found;
+  }
+  TY_AVX2 static Largest pixel(const T* from, std::int64_t tap) {
+    return {load_values(from), WordVector{} + static_cast<std::uint32_t>(tap)};
   }
 };
 
@@ -149,8 +174,8 @@ struct MaxPoolGradient {
   }
   TY_AVX2 void add(const FloatVector& gradient, const WordVector& taken, const PoolAxis::Span& rows,
                    const PoolAxis::Span& columns, float* out) const {
-    each_tap<kSize>(maps, rows, columns, [&](int tap, std::int64_t h, std::int64_t w) TY_AVX2 {
-      float* const pixel = out + maps.in_plane(h, w);
+    each_tap<kSize>(maps, rows, columns, [&](int tap, std::int64_t at) TY_AVX2 {
+      float* const pixel = out + at;
       const FloatVector part = taken == static_cast<std::uint32_t>(tap) ? gradient : FloatVector{};
       store_values(load_values(pixel) + part, pixel);
     });

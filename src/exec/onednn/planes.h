@@ -5,6 +5,8 @@
 // a functor into the launcher's code for a processor.
 #pragma once
 
+#include <immintrin.h>
+
 #include <cstdint>
 
 #include "base/half.h"
@@ -20,7 +22,6 @@ inline constexpr std::int64_t kVectorLanes = 8;
 
 typedef float FloatVector __attribute__((vector_size(32)));
 typedef std::uint32_t WordVector __attribute__((vector_size(32)));
-typedef std::uint16_t HalfVector __attribute__((vector_size(16)));
 
 TY_AVX2 inline FloatVector load_values(const float* from) {
   FloatVector values;
@@ -30,19 +31,20 @@ TY_AVX2 inline FloatVector load_values(const float* from) {
 TY_AVX2 inline void store_values(const FloatVector& values, float* to) {
   __builtin_memcpy(to, &values, sizeof values);
 }
+// GCC 12 needs four times as many instructions for its own conversions between 16 and 32 bits.
 TY_AVX2 inline FloatVector load_values(const BFloat16* from) {
-  HalfVector bits;
-  __builtin_memcpy(&bits, from, sizeof bits);
-  return reinterpret_cast<FloatVector>(__builtin_convertvector(bits, WordVector) << 16);
+  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  return reinterpret_cast<FloatVector>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 /// Rounds as BFloat16's constructor does.
 TY_AVX2 inline void store_values(const FloatVector& values, BFloat16* to) {
   const WordVector all = reinterpret_cast<WordVector>(values);
   const WordVector rounded = (all + 0x7fff + (all >> 16 & 1)) >> 16;
   const WordVector not_nan = values == values;
-  const HalfVector bits =
-      __builtin_convertvector(not_nan ? rounded : WordVector{} + 0x7fff, HalfVector);
-  __builtin_memcpy(static_cast<void*>(to), &bits, sizeof bits);
+  const WordVector bits = not_nan ? rounded : WordVector{} + 0x7fff;
+  const __m256i pairs = reinterpret_cast<__m256i>(bits);
+  const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(pairs, pairs), 0b1000);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(packed));
 }
 
 /// The first `count` channels alone, if there are less than eight; the others are read as 0.
@@ -76,6 +78,16 @@ struct PoolPlanes : PoolAxes {
   /// The offset of an output pixel in its plane.
   [[nodiscard]] TY_HD std::int64_t in_output(std::int64_t oh, std::int64_t ow) const {
     return (oh * w.output + ow) * input.block;
+  }
+  /// Prefetches what a window of the next row reads and the one above it does not, whose first
+  /// pixel is at `in`. Without this, means of 2x2 over 32x32 pixels took three times as long.
+  template <class T>
+  TY_AVX2 void prefetch(const T* in) const {
+    for (std::int64_t row = 0; row < h.stride; ++row) {
+      for (std::int64_t column = 0; column < w.stride; ++column) {
+        __builtin_prefetch(in + in_plane(row, column));
+      }
+    }
   }
   /// Channels of a plane that the output has.
   [[nodiscard]] TY_HD std::int64_t output_channels(std::int64_t plane) const {
