@@ -26,6 +26,7 @@ struct ConvStep {
   bool transposed = false;
   Pass pass = Pass::forward_train;
   ConvProduct computes = ConvProduct::output;
+  bool adds = false;         // StepDescription::adds_gradient
   bool relu = false;         // StepDescription::relu
   bool bias_summed = false;  // StepDescription::bias_summed
   Margins margins;
@@ -59,6 +60,7 @@ struct ConvStep {
   ConvStep made{.attributes = op.values(),
                 .transposed = op.transposed(),
                 .pass = step.pass,
+                .adds = step.adds_gradient,
                 .relu = step.relu,
                 .bias_summed = step.bias_summed,
                 .margins = op.margins(shape_of(step.inputs[0])),

@@ -33,7 +33,9 @@ struct StepDescription {
   std::vector<Layout> inputs = {};
   std::vector<Layout> outputs = {};
   std::vector<bool> needs_input_gradient = {};  // backward_data
-  bool adds_gradient = false;  // backward_data: the one input gradient += the step's, rounded once
+  /// backward_data: the one input gradient += the step's, rounded once; where a library cannot add,
+  /// the step's is rounded before too.
+  bool adds_gradient = false;
   bool relu = false;  // forward of a layer with a bias: y = max(y, 0) as Relu has it, rounded once
   /// backward_data of a relu behind such a layer: the sums of its input's gradient over samples and
   /// pixels, which are the gradient of the bias, are parameter_gradients[0].

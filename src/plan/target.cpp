@@ -60,6 +60,7 @@ Target cpu_target(bool avx512, Precision precision) {
           .storage = storage_of(precision),
           .maps = Target::Maps::blocked,
           .channel_multiple = avx512 ? 16 : 8,
+          .adds_gradients = true,
           .recomputes = true,
           .absorbs_relu = true};
 }

@@ -108,6 +108,7 @@ struct Bench {
     step.inputs = {input.layout};
     step.outputs = {output.layout};
     step.needs_input_gradient = {node.needs_input_gradient};
+    step.adds_gradient = node.adds_gradient && pass == Pass::backward_data;
     step.relu = node.relu && (pass == Pass::forward_train || pass == Pass::forward_eval);
     step.threads = node.threads;
     return factory.make(step);
@@ -156,6 +157,7 @@ void set_values(Bench<T>& bench, double poison) {
   if (poison != 0) values.at(3) = poison;
   bench.input.set(values);
   bench.output_gradient.set(random_values(bench.signature.outputs[0].elements(), 2));
+  if (bench.node.adds_gradient) bench.input_gradient.set(added_to(bench.node));
   std::uint32_t stream = 3;
   for (auto& tensor : bench.parameters) {
     tensor.set(random_values(shape_of(tensor.layout).elements(), stream++));
@@ -222,6 +224,10 @@ std::vector<double> random_values(std::int64_t count, std::uint32_t stream) {
     values.push_back(static_cast<float>(uniform01(random.word[0]) * 2 - 1));
   }
   return values;
+}
+
+std::vector<double> added_to(const NodeCase& node) {
+  return random_values(node.input.elements(), 100);
 }
 
 template <class T>

@@ -38,6 +38,7 @@ struct NodeCase {
   bool needs_input_gradient = true;
   bool relu = false;               // behind the node, as part of its forward passes
   bool in_place_backward = false;  // the input gradient overwrites the output gradient
+  bool adds_gradient = false;      // the input gradient is added to added_to()
 };
 
 /// Everything that the passes wrote, as n, c, h, w in row-major order.
@@ -52,6 +53,9 @@ struct NodeResults {
 
 /// Values from Philox, rounded to float, in [-1, 1).
 [[nodiscard]] std::vector<double> random_values(std::int64_t count, std::uint32_t stream);
+
+/// What the gradient of a case's input is added to, in row-major order.
+[[nodiscard]] std::vector<double> added_to(const NodeCase& node);
 
 /// Runs every pass that the op has, in T. Runs of one case use the same values for any T, layouts
 /// and factory. A value of `poison` other than 0 is written to the input at element 3.

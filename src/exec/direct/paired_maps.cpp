@@ -41,12 +41,13 @@ void PairedMaps::reserve() {
 }
 
 ConvMaps<const float*> PairedMaps::pair(const ConvMaps<const void*>& maps, const Span& run,
-                                        std::int64_t unit, float* memory) const {
+                                        std::int64_t unit, bool same_x, float* memory) const {
   const Span own = plan_.unit(unit), filters{own.first * plan_.lanes, own.last * plan_.lanes};
-  return {
-      x_.pair(static_cast<const std::uint16_t*>(maps.input), input_rows(conv_, run),
-              plan_.channels_of(own), memory),
-      dy_.pair(static_cast<const std::uint16_t*>(maps.output), run, filters, memory + x_.floats())};
+  const Span rows = input_rows(conv_, run), channels = plan_.channels_of(own);
+  float* const dy = memory + x_.floats();
+  if (!same_x) x_.write(static_cast<const std::uint16_t*>(maps.input), rows, channels, memory);
+  dy_.write(static_cast<const std::uint16_t*>(maps.output), run, filters, dy);
+  return {x_.origin(rows, channels, memory), dy_.origin(run, filters, dy)};
 }
 
 }  // namespace trainyard::direct

@@ -20,9 +20,10 @@ class PairedMaps {
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(x_.floats() + dy_.floats()) * sizeof(float);
   }
-  /// Writes what a run of a unit reads to `memory`. Returns both maps in the layouts of plan().
+  /// Writes what a run of a unit reads to `memory`, in which x already is with `same_x`. Returns
+  /// both maps in the layouts of plan().
   ConvMaps<const float*> pair(const ConvMaps<const void*>& maps, const Span& run, std::int64_t unit,
-                              float* memory) const;
+                              bool same_x, float* memory) const;
 
  private:
   void reserve();

@@ -43,14 +43,13 @@ void PairedRows::pair_block(const std::uint16_t* map, const Span& rows, std::int
   }
 }
 
-const float* PairedRows::pair(const std::uint16_t* map, const Span& rows, const Span& channels,
-                              float* memory) const {
+void PairedRows::write(const std::uint16_t* map, const Span& rows, const Span& channels,
+                       float* memory) const {
   const std::int64_t first_block = channels.first / map_.block;
   const std::int64_t last_block = (channels.last + map_.block - 1) / map_.block;
   for (std::int64_t block = first_block; block < last_block; ++block) {
     pair_block(map, rows, block * map_.block, memory + (block - first_block) * layout_.stride[1]);
   }
-  return memory - rows.first * row_floats_ - first_block * layout_.stride[1];
 }
 
 }  // namespace trainyard::direct

@@ -25,10 +25,13 @@ class PairedRows {
   /// The layout for kernels, whose images are pairs: channels and rows begin at the map's first,
   /// which need not be there.
   [[nodiscard]] const Layout& layout() const { return layout_; }
-  /// Writes these rows and channels of `map`, channels.first of whole blocks, to `memory`. Returns
-  /// where, in layout(), the map's first row and channel would be.
-  const float* pair(const std::uint16_t* map, const Span& rows, const Span& channels,
-                    float* memory) const;
+  /// Writes these rows and channels of `map`, channels.first of whole blocks, to `memory`.
+  void write(const std::uint16_t* map, const Span& rows, const Span& channels, float* memory) const;
+  /// Where, in layout(), the map's first row and channel would be, once these are in `memory`.
+  [[nodiscard]] const float* origin(const Span& rows, const Span& channels,
+                                    const float* memory) const {
+    return memory - rows.first * row_floats_ - channels.first / map_.block * layout_.stride[1];
+  }
 
  private:
   void pair_block(const std::uint16_t* map, const Span& rows, std::int64_t channel,

@@ -10,6 +10,7 @@ void ReadAhead::begin(std::int64_t calls, std::int64_t rows) {
   all_.clear();
   calls_ = calls;
   call_ = 0;
+  next_ = 0;
   rows_ = rows;
 }
 
@@ -34,13 +35,10 @@ void ReadAhead::add(const MapMemory& map, const Span& rows, const Span& channels
 }
 
 std::span<const Ahead> ReadAhead::next() {
-  const auto at = [&](std::int64_t call) {
-    return static_cast<std::int64_t>(all_.size()) * std::min(call, calls_) / calls_;
-  };
-  const std::int64_t first = at(call_), last = at(call_ + 1);
-  ++call_;
-  return std::span(all_).subspan(static_cast<std::size_t>(first),
-                                 static_cast<std::size_t>(last - first));
+  const std::size_t first = next_;
+  call_ = std::min(call_ + 1, calls_);
+  next_ = all_.size() * static_cast<std::size_t>(call_) / static_cast<std::size_t>(calls_);
+  return std::span(all_).subspan(first, next_ - first);
 }
 
 }  // namespace trainyard::direct

@@ -37,6 +37,7 @@ class alignas(64) ReadAhead {
  private:
   std::vector<Ahead> all_;
   std::int64_t calls_ = 1, call_ = 0, rows_ = 1;
+  std::size_t next_ = 0;  // the first that no call has had
 };
 
 }  // namespace trainyard::direct

@@ -194,23 +194,30 @@ class WeightGradient final : public Executor {
   struct Piece {
     std::int64_t part, unit;
     Span run;
+    bool same_x = false;  // reads of x what the thread's piece before it does
   };
 
-  /// One thread's units of all parts.
+  /// One thread's units of all parts, some of which take each run of rows in turn.
   void sum_units(std::int64_t thread, std::int64_t threads) {
-    const std::int64_t units = plan_.units(), all = plan_.order.parts * units;
+    const std::int64_t units = plan_.units(), end = all_units() * (thread + 1) / threads;
     std::optional<Piece> now;
     const auto advance = [&](const std::optional<Piece>& next) {
       if (now) sum_piece(*now, next, thread);
       now = next;
     };
-    for (std::int64_t i = all * thread / threads; i < all * (thread + 1) / threads; ++i) {
-      plan_.each_run(i / units, [&](const Span& run) {
-        advance(Piece{i / units, i % units, run});
+    for (std::int64_t i = all_units() * thread / threads, some = 0; i < end; i += some) {
+      const std::int64_t part = i / units, first = i % units;
+      some = std::min({plan_.units_together(), units - first, end - i});
+      plan_.each_run(part, [&](const Span& run) {
+        for (std::int64_t unit = first; unit < first + some; ++unit) {
+          advance(Piece{part, unit, run, unit > first && plan_.same_channels(unit - 1, unit)});
+        }
       });
     }
     advance({});
   }
+  /// Of all parts.
+  [[nodiscard]] std::int64_t all_units() const { return plan_.order.parts * plan_.units(); }
 
   /// Adds to the sums of the piece's part. `next`, if any, is the thread's next piece.
   void sum_piece(const Piece& piece, const std::optional<Piece>& next, std::int64_t thread) {
@@ -233,7 +240,7 @@ class WeightGradient final : public Executor {
   [[nodiscard]] ConvMaps<const float*> maps_of(const Piece& piece, std::int64_t thread) const {
     if (pairs_) {
       void* const own = address_at(pair_memory_, static_cast<std::size_t>(thread) * pair_bytes_);
-      return pairs_->pair(maps_, piece.run, piece.unit, static_cast<float*>(own));
+      return pairs_->pair(maps_, piece.run, piece.unit, piece.same_x, static_cast<float*>(own));
     }
     return {static_cast<const float*>(maps_.input), static_cast<const float*>(maps_.output)};
   }
@@ -242,8 +249,10 @@ class WeightGradient final : public Executor {
   void add_reads(const Piece& piece, ReadAhead& ahead) const {
     const std::int64_t bytes = pairs_ ? 2 : 4, together = pairs_ ? 2 : 1;
     const Span own = plan_.unit(piece.unit);
-    ahead.add({maps_.input, conv_.maps.input, bytes, together}, input_rows(conv_, piece.run),
-              plan_.channels_of(own));
+    if (!piece.same_x) {
+      ahead.add({maps_.input, conv_.maps.input, bytes, together}, input_rows(conv_, piece.run),
+                plan_.channels_of(own));
+    }
     ahead.add({maps_.output, conv_.maps.output, bytes, together}, piece.run,
               {own.first * plan_.lanes, own.last * plan_.lanes});
   }
@@ -252,7 +261,7 @@ class WeightGradient final : public Executor {
   void reserve_ahead() {
     ReadAhead ahead;
     std::size_t most = 0;
-    for (std::int64_t i = 0; i < plan_.order.parts * plan_.units(); ++i) {
+    for (std::int64_t i = 0; i < all_units(); ++i) {
       plan_.each_run(i / plan_.units(), [&](const Span& run) {
         ahead.begin(1, 1);
         add_reads({i / plan_.units(), i % plan_.units(), run}, ahead);

@@ -23,6 +23,8 @@ inline constexpr std::int64_t kMostParts = 32;
 
 /// Filters whose tiles one thread computes in succession, for all channels of their group.
 inline constexpr std::int64_t kUnitFilters = 48;
+/// Sums of the units that a thread takes together: 512 KiB, half of a second-level cache.
+inline constexpr std::int64_t kTogetherFloats = 128 << 10;
 
 [[nodiscard]] WeightOrder weight_order(const ConvStep& conv);
 
@@ -77,6 +79,16 @@ struct WeightPlan {
   /// Vectors of filters, as equal a share as can be: a vector alone would take long.
   [[nodiscard]] Span unit(std::int64_t i) const {
     return {vectors * i / units(), vectors * (i + 1) / units()};
+  }
+  /// Units that a thread sums over a run before it takes the next run: what their sums leave of the
+  /// second-level cache is enough for a run's rows of x, which are then read once for all of them.
+  [[nodiscard]] std::int64_t units_together() const {
+    return std::max<std::int64_t>(1, kTogetherFloats * units() / part_floats());
+  }
+  /// Whether two units read the same channels of x.
+  [[nodiscard]] bool same_channels(std::int64_t one, std::int64_t other) const {
+    const Span a = channels_of(unit(one)), b = channels_of(unit(other));
+    return a.first == b.first && a.last == b.last;
   }
   /// Channels of x that vectors of filters read.
   [[nodiscard]] Span channels_of(const Span& some) const {

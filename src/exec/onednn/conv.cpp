@@ -1,11 +1,13 @@
 // Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into the format,
 // and rounds them to the type, that its implementation requires. Their gradients are computed in
-// exec/direct.
+// exec/direct. oneDNN adds to what is there only in a forward convolution, which a gradient of the
+// input is too where its kernel is 1x1.
 #include <utility>
 
 #include "base/offset_allocator.h"
 #include "exec/conv_step.h"
 #include "exec/direct/weight_gradient.h"
+#include "exec/functor/adds_apart.h"
 #include "exec/onednn/choose.h"
 #include "exec/onednn/executors.h"
 #include "ops/channel_sums.h"
@@ -20,7 +22,9 @@ struct Convolution {
   Desc factors;              // the weights as they are multiplied: in the type of both maps
   ConvMaps<Source> at;       // where these two are, or their gradients
   WindowDims window;
+  bool forward = true;    // the product is its output, else the gradient of its input
   bool has_bias = false;  // which oneDNN adds to its output
+  bool adds = false;      // to what is there
 };
 
 Convolution describe_conv(const ConvStep& step, DType storage) {
@@ -42,12 +46,34 @@ Convolution describe_conv(const ConvStep& step, DType storage) {
                  .dilation = {conv.dilation.h - 1, conv.dilation.w - 1},
                  .before = {margins.top, margins.left},
                  .after = {margins.bottom, margins.right}},
-      .has_bias = has_bias};
+      .forward = step.computes == ConvProduct::output,
+      .has_bias = has_bias,
+      .adds = step.adds};
+}
+
+/// Whether each pixel is multiplied for itself.
+bool is_pixelwise(const ConvStep& step) {
+  const ConvAttributes& conv = step.attributes;
+  const config::Pair one{1, 1};
+  return conv.kernel == one && conv.stride == one && conv.groups == 1 && step.margins == Margins{};
+}
+
+/// The gradient of a pixelwise convolution's input as a convolution of the output's gradient.
+Convolution as_forward(Convolution conv, DType storage) {
+  std::swap(conv.source, conv.destination);
+  std::swap(conv.at.input, conv.at.output);
+  conv.weights = conv.weights.permute_axes({1, 0, 2, 3});
+  conv.factors = any_desc(dims_of(conv.weights), storage);
+  conv.bias = Desc();
+  conv.has_bias = false;
+  conv.forward = true;
+  return conv;
 }
 
 auto forward_desc(const dnnl::engine& engine, const Convolution& conv, const Desc& source,
                   const Desc& destination) {
-  return convolution_forward(engine, source, conv.factors, conv.bias, destination, conv.window);
+  return convolution_forward(engine, source, conv.factors, conv.bias, destination, conv.window,
+                             conv.adds);
 }
 
 void add_output(PrimitiveList& list, const Convolution& conv) {
@@ -139,13 +165,23 @@ class WithBias final : public Executor {
   StepTensors tensors_;
 };
 
+/// Whether oneDNN has a good implementation that adds in the plan's layouts.
+bool adds_in_place(const dnnl::engine& engine, const Convolution& conv) {
+  if (!conv.forward) return false;
+  const auto desc = forward_desc(engine, conv, conv.source, conv.destination);
+  return desc && rank_of(desc.impl_info_str()) == kBestRank;
+}
+
 std::unique_ptr<Executor> make_product(const LibraryPtr& library, const StepDescription& step) {
   const ConvStep product = conv_step(step);
   if (product.computes == ConvProduct::weight_gradient) return direct::make_weight_gradient(step);
+  Convolution conv = describe_conv(product, step.storage);
+  if (conv.adds && !conv.forward && is_pixelwise(product)) conv = as_forward(conv, step.storage);
+  if (conv.adds && !adds_in_place(library->engine, conv)) {
+    return add_apart(step, [&](const auto& whole) { return make_product(library, whole); });
+  }
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const Convolution conv = describe_conv(product, step.storage);
-  product.computes == ConvProduct::output ? add_output(*list, conv)
-                                          : add_input_gradient(*list, conv);
+  conv.forward ? add_output(*list, conv) : add_input_gradient(*list, conv);
   list->finish();
   return list;
 }

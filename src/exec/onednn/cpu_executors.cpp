@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "exec/functor/adds_apart.h"
 #include "exec/functor/functor.h"
 #include "exec/functor/then_relu.h"
 #include "exec/onednn/executors.h"
@@ -61,9 +62,11 @@ class CpuExecutors final : public ExecutorFactory {
     TY_CHECK(
         step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
         "the CPU stores f32, and bf16 where the processor multiplies it");
-    TY_CHECK(!step.adds_gradient, "cpu_target() has no steps that add to a gradient");
     if (is_convolution(step)) {
       return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
+    }
+    if (step.adds_gradient) {
+      return add_apart(step, [this](const auto& whole) { return make(whole); });
     }
     for (const OwnOp& op : kOwnOps) {
       if (op.type == step.op->type()) return op.make(step);

@@ -31,9 +31,10 @@ inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.get_
 
 template <class Primitive, class... Parameters>
 typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
+                                             const dnnl::primitive_attr& attr,
                                              Parameters&&... parameters) {
   constexpr bool allow_empty = true;
-  return typename Primitive::primitive_desc(engine, parameters..., user_scratchpad(), allow_empty);
+  return typename Primitive::primitive_desc(engine, parameters..., attr, allow_empty);
 }
 
 template <class Primitive, class Hint, class... Parameters>
@@ -51,10 +52,11 @@ inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.data
 
 template <class Primitive, class... Parameters>
 typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
+                                             const dnnl::primitive_attr& attr,
                                              Parameters&&... parameters) {
   constexpr bool allow_empty = true;
-  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...),
-                                            user_scratchpad(), engine, allow_empty);
+  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...), attr, engine,
+                                            allow_empty);
 }
 
 template <class Primitive, class Hint, class... Parameters>
@@ -68,11 +70,17 @@ typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine
 #endif
 
 /// `bias` is an empty descriptor if there is none. Groups: weights [g, o / g, i / g, kh, kw].
+/// `adds`: to what is in dst.
 inline auto convolution_forward(const dnnl::engine& engine, const Desc& src, const Desc& weights,
-                                const Desc& bias, const Desc& dst, const WindowDims& window) {
+                                const Desc& bias, const Desc& dst, const WindowDims& window,
+                                bool adds) {
+  dnnl::primitive_attr attr = user_scratchpad();
+  dnnl::post_ops sum;
+  if (adds) sum.append_sum();
+  attr.set_post_ops(sum);
   return make_desc<dnnl::convolution_forward>(
-      engine, dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, src, weights,
-      bias, dst, window.stride, window.dilation, window.before, window.after);
+      engine, attr, dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, src,
+      weights, bias, dst, window.stride, window.dilation, window.before, window.after);
 }
 inline auto convolution_backward_data(const dnnl::engine& engine,
                                       const dnnl::convolution_forward::primitive_desc& hint,

@@ -101,7 +101,8 @@ class WinogradConv final : public Executor {
                .weights = at(transformed_),
                .bias = plain_bias_ == nullptr ? nullptr : at(bias_),
                .output = (gradient ? maps.input : maps.output).as<float>(),
-               .relu = conv_.relu};
+               .relu = conv_.relu,
+               .adds = conv_.adds};
     workspace_at_ = tensors.workspace;
   }
 

@@ -42,6 +42,7 @@ struct Memory {
   const float* bias = nullptr;     // [output blocks, lanes]; null: none
   float* output = nullptr;
   bool relu = false;  // outputs below 0 become 0
+  bool adds = false;  // outputs are added to what is there
 };
 
 struct Kernels {

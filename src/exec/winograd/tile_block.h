@@ -165,7 +165,9 @@ void transform_outputs(const Problem& problem, const Memory& memory, std::int64_
         if (y >= rows) break;
 #pragma GCC unroll 6
         for (int x = 0; x < F::kOutputColumns; ++x) {
-          if (x < columns) out[y][x].store(to + y * map.row + x * kLanes);
+          if (x >= columns) break;
+          float* const at = to + y * map.row + x * kLanes;
+          (memory.adds ? V::load(at) + out[y][x] : out[y][x]).store(at);
         }
       }
       to += map.block;
