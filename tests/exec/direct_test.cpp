@@ -136,6 +136,17 @@ void check_several_parts() {
   check<T>(conv, node.input, {1, 2, 3, 4, 7});
 }
 
+/// A thread takes several units of filters together, run by run.
+template <class T>
+void check_several_units() {
+  const ConvAttributes conv = conv_of(100, {1, 1}, 1, 0);
+  const NodeCase node = node_of(conv, {12, 40, 29, 31});
+  const direct::WeightOrder order = direct::weight_order(conv_step(step_of(node)));
+  CHECK(order.parts > 2);
+  CHECK(order.rows / order.parts > order.run);
+  check<T>(conv, node.input, {1, 2, 3, 4, 7});
+}
+
 template <class T>
 void check_groups() {
   for (const std::int64_t groups : {2, 3, 8, 16, 48}) {
@@ -181,6 +192,10 @@ TEST_CASE("weight gradients of several parts and runs agree with plain loops") {
   check_several_parts<float>();
 }
 
+TEST_CASE("weight gradients of several units of filters agree with plain loops") {
+  check_several_units<float>();
+}
+
 TEST_CASE("weight gradients of groups of any width agree with plain loops") {
   check_groups<float>();
 }
@@ -190,6 +205,7 @@ TEST_CASE("weight gradients in bf16 agree with plain loops, with the same bits f
   check_all_kernels<BFloat16>();
   check_odd_channels<BFloat16>();
   check_several_parts<BFloat16>();
+  check_several_units<BFloat16>();
   check_groups<BFloat16>();
 }
 
