@@ -1,7 +1,11 @@
 // Steps of the CPU that add their input's gradient to another one.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "base/parallel.h"
 #include "exec/cpu_executors.h"
