@@ -49,18 +49,9 @@ ConvAttributes conv_of(std::int64_t filters, std::int64_t kernel) {
   return conv;
 }
 
-/// The input's gradient, checked to be guarded, without padding, and of one value in all runs.
 template <class T>
 std::vector<double> gradient_of(const NodeCase& node, Winograd winograd) {
-  const auto executors = make_cpu_executors({.winograd = winograd});
-  NodeResults first = run_node<T>(*executors, node);
-  first.allocations = 0;  // oneDNN initialises itself in its first run
-  const NodeResults results = run_node<T>(*executors, node);
-  CHECK(results == first);
-  CHECK(results.guards_intact);
-  CHECK(results.padding_zero);
-  CHECK(results.allocations == 0);
-  return results.input_gradient;
+  return repeated_run<T>(*make_cpu_executors({.winograd = winograd}), node).input_gradient;
 }
 
 std::vector<double> exact_gradient(NodeCase node) {

@@ -1,5 +1,7 @@
 #include "node_run.h"
 
+#include <doctest/doctest.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -250,6 +252,18 @@ NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node, doubl
   return results;
 }
 
+template <class T>
+NodeResults repeated_run(const ExecutorFactory& factory, const NodeCase& node) {
+  NodeResults first = run_node<T>(factory, node);
+  first.allocations = 0;  // oneDNN initialises itself in its first run
+  NodeResults results = run_node<T>(factory, node);
+  CHECK(results == first);
+  CHECK(results.guards_intact);
+  CHECK(results.padding_zero);
+  CHECK(results.allocations == 0);
+  return results;
+}
+
 bool relu_cuts_alone(const ExecutorFactory& factory, const NodeCase& node) {
   const auto forward = [&](bool relu) {
     NodeCase one = node;
@@ -286,5 +300,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 template NodeResults run_node<float>(const ExecutorFactory&, const NodeCase&, double);
 template NodeResults run_node<BFloat16>(const ExecutorFactory&, const NodeCase&, double);
 template NodeResults run_node<double>(const ExecutorFactory&, const NodeCase&, double);
+template NodeResults repeated_run<float>(const ExecutorFactory&, const NodeCase&);
+template NodeResults repeated_run<BFloat16>(const ExecutorFactory&, const NodeCase&);
 
 }  // namespace trainyard::test

@@ -63,6 +63,11 @@ template <class T>
 [[nodiscard]] NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node,
                                    double poison = 0);
 
+/// The results of a second run, checked: those of the first, within the guards, padding zeroed,
+/// nothing allocated.
+template <class T>
+[[nodiscard]] NodeResults repeated_run(const ExecutorFactory& factory, const NodeCase& node);
+
 /// True if the forward passes with a ReLU as part of them are those without one, bit for bit, cut
 /// at 0, where a NaN remains one.
 [[nodiscard]] bool relu_cuts_alone(const ExecutorFactory& factory, const NodeCase& node);
