@@ -23,7 +23,7 @@ inline constexpr std::int64_t kMostParts = 32;
 
 /// Filters whose tiles one thread computes in succession, for all channels of their group.
 inline constexpr std::int64_t kUnitFilters = 48;
-/// Sums of the units that a thread takes together: 512 KiB, half of a second-level cache.
+/// Sums of the units that a thread takes together: 512 KiB, half of a second-level cache of 1 MiB.
 inline constexpr std::int64_t kTogetherFloats = 128 << 10;
 
 [[nodiscard]] WeightOrder weight_order(const ConvStep& conv);
