@@ -1,9 +1,11 @@
 // How columns() of every launcher splits its sums, by the shape alone: rows into strips, each added
 // up row by row by one thread; strips into chunks, whose threads are added pairwise by their block;
-// chunks once more so by the block that arrives last.
+// chunks once more so by the block that arrives last. Pairwise means neighbours, then neighbouring
+// pairs and so on: a warp has the first levels in its registers, and a processor adds up as it
+// goes.
 //
 // A functor f of columns() has
-//   Sum                                a value with +=, zero when value-initialised
+//   Sum                                a value with += that commutes, zero when value-initialised
 //   add(begin, end, column, count, s)  adds the sums of rows [begin, end) of `count` neighbouring
 //                                      columns to s[0] to s[count - 1]; or
 //   Sum operator()(row, column)        one term, which are then added in Sum
@@ -20,7 +22,10 @@
 namespace trainyard {
 
 /// Threads of a block of columns() on a GPU.
-inline constexpr std::int64_t kColumnThreads = 128;
+inline constexpr std::int64_t kColumnThreads = 256;
+/// Columns of a block at most, and of a thread: the threads of a warp that are below each other
+/// then share out the columns of each (cuda_launch.cuh).
+inline constexpr std::int64_t kColumnsOfBlock = 32, kColumnsOfThread = 8;
 /// Partial sums of a column at most.
 inline constexpr std::int64_t kColumnPartials = 512;
 /// Blocks beside each other, each of which counts those below it: `finished` of columns() has as
@@ -76,7 +81,7 @@ struct ColumnGrid {
   /// Columns of a group.
   [[nodiscard]] TY_HD std::int64_t beside() const { return wide * together; }
   /// Lanes in which the last block of a group adds the partial results of a column: lane l those of
-  /// chunks l, l + lanes ... in order, then lanes are added pairwise.
+  /// chunks l, l + lanes ... in order, then lanes are added pairwise too.
   [[nodiscard]] TY_HD std::int64_t lanes() const {
     std::int64_t count = 1;
     while (count * 2 * beside() <= kColumnThreads) count *= 2;
@@ -84,13 +89,15 @@ struct ColumnGrid {
   }
 };
 
-/// The split for F. Strips are as long as leaves threads for a whole GPU: a little over 2^13, each
-/// of which has loads of 256 bytes in flight.
+/// The split for F. Strips are as long as leaves threads for a whole GPU: a block for each of the
+/// 132 processors of an H100, whose warps hide each other's latencies; and as short as that allows,
+/// so that a thread has all of its strip in flight and few loads wait for others.
 template <class F>
 TY_HD constexpr ColumnGrid column_grid(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t kEnoughThreads = 8704, kShortest = 4;
+  constexpr std::int64_t kEnoughThreads = 132 * kColumnThreads, kShortest = 4;
   constexpr std::int64_t kTogether = columns_together<F>(), kMost = most_strip_rows<F>();
   constexpr std::int64_t kWidest = kTogether > 1 ? 4 : 16;  // up to 64 bytes beside each other
+  static_assert(kWidest * kTogether <= kColumnsOfBlock && kTogether <= kColumnsOfThread);
   const std::int64_t packs = (columns + kTogether - 1) / kTogether;
   std::int64_t wide = 1;
   while (wide < kWidest && wide < packs) wide *= 2;

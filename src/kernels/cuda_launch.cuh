@@ -12,7 +12,9 @@
 
 #include "base/host_device.h"
 #include "kernels/columns.h"
+#include "kernels/cuda_columns.cuh"
 #include "kernels/cuda_error.h"
+#include "kernels/last_block.cuh"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
 
@@ -111,18 +113,6 @@ __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant_
   f(CudaTeam{}, static_cast<std::int64_t>(blockIdx.x));
 }
 
-/// True in the last of `blocks` blocks to arrive, which then sees what all of them wrote.
-/// `finished` counts them and is 0 again afterwards.
-__device__ inline bool is_last_block(std::uint32_t* finished, unsigned blocks) {
-  __shared__ bool last;
-  __threadfence();  // what this thread wrote is visible before its block counts
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicInc(finished, blocks - 1) == blocks - 1;
-  __syncthreads();
-  __threadfence();
-  return last;
-}
-
 /// One block per row, of which the last to arrive finishes.
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes)
@@ -130,95 +120,6 @@ __global__ void __launch_bounds__(kTeamLanes)
   const auto row = static_cast<std::int64_t>(blockIdx.x);
   if (row < rows) f(CudaTeam{}, row);
   if (is_last_block(finished, gridDim.x)) f.finish(CudaTeam{});
-}
-
-/// The sums of a block of columns(), in memory that its threads share: kColumnThreads for each of
-/// the `kTogether` columns of a thread.
-template <class Sum, unsigned kTogether>
-struct BlockSums {
-  Sum* sums;  // [kTogether, lanes, wide]
-
-  __device__ Sum& at(unsigned k, unsigned thread) const {
-    return sums[k * kColumnThreads + thread];
-  }
-  /// Adds `lanes` lanes of `wide` threads pairwise, into the first. Both are powers of two.
-  __device__ void fold(unsigned lanes, unsigned wide) const {
-    for (lanes /= 2; lanes > 0; lanes /= 2) {
-      __syncthreads();
-      const unsigned pairs = lanes * wide, thread = threadIdx.x % pairs;
-      for (unsigned k = threadIdx.x / pairs; k < kTogether; k += kColumnThreads / pairs) {
-        at(k, thread) += at(k, thread + pairs);
-      }
-    }
-    __syncthreads();
-  }
-};
-
-/// The partial results of a group of columns. Loads of 8 chunks are in flight, since a lane's
-/// additions depend on each other and its loads do not.
-template <class F>
-__device__ void finish_columns(const F& f, const ColumnGrid& grid, std::int64_t group,
-                               typename F::Sum* memory, const typename F::Sum* partials) {
-  using ColumnSum = typename F::Sum;
-  constexpr int kStaged = 8;
-  const auto beside = static_cast<unsigned>(grid.beside());
-  const auto lanes = static_cast<unsigned>(grid.lanes());
-  const unsigned lane = threadIdx.x / beside;
-  const std::int64_t column = group * beside + threadIdx.x % beside;
-  const BlockSums<ColumnSum, 1> sums{memory};
-  ColumnSum total = {};
-  if (lane < lanes && column < grid.columns) {
-    std::int64_t chunk = lane;
-    for (; chunk + (kStaged - 1) * lanes < grid.chunks; chunk += kStaged * lanes) {
-      ColumnSum staged[kStaged];
-#pragma unroll
-      for (int i = 0; i < kStaged; ++i) {
-        staged[i] = partials[(chunk + i * lanes) * grid.columns + column];
-      }
-#pragma unroll
-      for (int i = 0; i < kStaged; ++i) total += staged[i];
-    }
-    for (; chunk < grid.chunks; chunk += lanes) total += partials[chunk * grid.columns + column];
-  }
-  __syncthreads();  // the block's own sums are read
-  sums.at(0, threadIdx.x) = total;
-  sums.fold(lanes, beside);
-  if (lane == 0 && column < grid.columns) f.finish(column, sums.at(0, threadIdx.x));
-}
-
-/// One block for a chunk of rows of a group of columns; the last of a group to arrive finishes it.
-template <class F>
-__global__ void __launch_bounds__(kColumnThreads)
-    columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
-                   typename F::Sum* partials, std::uint32_t* finished) {
-  using ColumnSum = typename F::Sum;
-  constexpr unsigned kTogether = columns_together<F>();
-  alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kTogether * kColumnThreads];
-  const BlockSums<ColumnSum, kTogether> sums{reinterpret_cast<ColumnSum*>(memory)};
-  const std::int64_t chunk = blockIdx.x / grid.groups, group = blockIdx.x % grid.groups;
-  const auto wide = static_cast<unsigned>(grid.wide);
-  const unsigned lane = threadIdx.x / wide, side = threadIdx.x % wide;
-  const std::int64_t first = group * grid.beside(), own = first + side * kTogether;
-  ColumnSum strip[kTogether] = {};
-  for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
-    const std::int64_t begin = grid.begin(chunk, lane, turn);
-    if (begin >= grid.rows || own >= grid.columns) break;
-    add_strip(f, begin, grid.end(begin), own, kTogether, strip);
-  }
-#pragma unroll
-  for (unsigned k = 0; k < kTogether; ++k) sums.at(k, threadIdx.x) = strip[k];
-  sums.fold(static_cast<unsigned>(grid.tall), wide);
-  const std::int64_t column = first + threadIdx.x;
-  const bool counts = threadIdx.x < wide * kTogether && column < grid.columns;
-  const ColumnSum& sum = sums.at(threadIdx.x % kTogether, threadIdx.x / kTogether);
-  if (grid.chunks == 1) {
-    if (counts) f.finish(column, sum);
-    return;
-  }
-  if (counts) partials[chunk * grid.columns + column] = sum;
-  if (is_last_block(finished + group, static_cast<unsigned>(grid.chunks))) {
-    finish_columns(f, grid, group, sums.sums, partials);
-  }
 }
 
 /// Launches functors on a stream of the current device. Copyable; the stream must outlive it.
@@ -256,7 +157,6 @@ class CudaLauncher {
                std::uint32_t* finished) const {
     if (columns == 0) return;
     const ColumnGrid grid = column_grid<F>(rows, columns);
-    static_assert(kColumnThreads % columns_together<F>() == 0);
     launch("columns", columns_kernel<F>, {grid_of(grid.groups * grid.chunks), kColumnThreads}, f,
            grid, partials, finished);
   }

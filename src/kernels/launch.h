@@ -12,8 +12,7 @@
 // exec/functor, optim and data.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
+#include <bit>
 #include <cstdint>
 
 #include "base/host_device.h"
@@ -85,15 +84,32 @@ struct WideCpuTeam : CpuTeam {
 /// Columns that one worker of columns() sums side by side.
 inline constexpr std::int64_t kColumnLanes = 16;
 
-/// Adds `lanes` rows of sums pairwise, into the first.
+/// Adds up the sums of lanes side by side in columns, pairwise as they come: a sum of 2^n lanes
+/// waits at a depth of its own until its neighbour is complete.
 template <class Sum>
-TY_HD void fold_columns(Sum (*sums)[kColumnLanes], std::int64_t lanes) {
-  for (lanes /= 2; lanes > 0; lanes /= 2) {
+class PairwiseColumns {
+ public:
+  /// Calls add(lane, sums), which adds the lane to sums[0] to sums[kColumnLanes - 1], for `lanes`
+  /// lanes, a power of two; returns their sums.
+  template <class Add>
+  TY_HD const Sum* sum(std::int64_t lanes, const Add& add) {
+    int depth = 0;
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums[lane][k] += sums[lane + lanes][k];
+      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] = {};
+      add(lane, sums_[depth]);
+      for (std::int64_t pairs = lane; pairs % 2 == 1; pairs /= 2) {
+        --depth;
+        for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] += sums_[depth + 1][k];
+      }
+      ++depth;
     }
+    return sums_[0];
   }
-}
+
+ private:
+  static constexpr int kDepths = std::bit_width(static_cast<std::uint64_t>(kColumnThreads));
+  alignas(64) Sum sums_[kDepths][kColumnLanes];
+};
 
 /// First stage of columns(): one chunk of rows for up to kColumnLanes columns side by side, so that
 /// they fill a vector.
@@ -112,18 +128,15 @@ struct ColumnChunks {
     const std::int64_t first = i % groups() * kColumnLanes;
     const std::int64_t left = grid.columns - first;
     const std::int64_t width = left < kColumnLanes ? left : kColumnLanes;
-    alignas(64) std::byte memory[sizeof(Sum) * kColumnThreads * kColumnLanes];  // not cleared
-    auto* const sums = reinterpret_cast<Sum(*)[kColumnLanes]>(memory);
-    for (std::int64_t lane = 0; lane < grid.tall; ++lane) {
-      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums[lane][k] = {};
+    PairwiseColumns<Sum> lanes;
+    const Sum* const sums = lanes.sum(grid.tall, [&](std::int64_t lane, Sum* own) {
       for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
         const std::int64_t begin = grid.begin(chunk, lane, turn);
-        if (begin < grid.rows) add(begin, grid.end(begin), first, width, sums[lane]);
+        if (begin < grid.rows) add(begin, grid.end(begin), first, width, own);
       }
-    }
-    fold_columns(sums, grid.tall);
+    });
     Sum* const out = partials + chunk * grid.columns + first;
-    for (std::int64_t k = 0; k < width; ++k) out[k] = sums[0][k];
+    for (std::int64_t k = 0; k < width; ++k) out[k] = sums[k];
   }
 
  private:
@@ -150,18 +163,15 @@ struct ColumnTotals {
 
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t first = i * kColumnLanes, left = grid.columns - first;
-    const std::int64_t width = left < kColumnLanes ? left : kColumnLanes, lanes = grid.lanes();
-    alignas(64) std::byte memory[sizeof(Sum) * kColumnThreads * kColumnLanes];
-    auto* const sums = reinterpret_cast<Sum(*)[kColumnLanes]>(memory);
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums[lane][k] = {};
-      for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += lanes) {
-        const Sum* const own = partials + chunk * grid.columns + first;
-        for (std::int64_t k = 0; k < width; ++k) sums[lane][k] += own[k];
+    const std::int64_t width = left < kColumnLanes ? left : kColumnLanes, count = grid.lanes();
+    PairwiseColumns<Sum> lanes;
+    const Sum* const sums = lanes.sum(count, [&](std::int64_t lane, Sum* own) {
+      for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += count) {
+        const Sum* const partial = partials + chunk * grid.columns + first;
+        for (std::int64_t k = 0; k < width; ++k) own[k] += partial[k];
       }
-    }
-    fold_columns(sums, lanes);
-    for (std::int64_t k = 0; k < width; ++k) f.finish(first + k, sums[0][k]);
+    });
+    for (std::int64_t k = 0; k < width; ++k) f.finish(first + k, sums[k]);
   }
 };
 

@@ -14,7 +14,7 @@
 #define __device__
 #define __shared__ static
 #define __grid_constant__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
@@ -46,6 +46,11 @@ requires(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) T
   const std::uint64_t found =
       trainyard::emulated::shuffle_down(mask, std::bit_cast<Bits>(value), delta);
   return std::bit_cast<T>(static_cast<Bits>(found));
+}
+
+/// The value of the lane whose number differs in the bits of `difference`.
+inline std::uint32_t __shfl_xor_sync(unsigned mask, std::uint32_t value, unsigned difference) {
+  return static_cast<std::uint32_t>(trainyard::emulated::shuffle_xor(mask, value, difference));
 }
 
 /// As in CUDA: each thread gets copies of the arguments, converted to the kernel's parameters. The

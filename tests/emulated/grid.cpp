@@ -24,8 +24,8 @@ enum class State { ready, at_barrier, at_shuffle, ended };
 /// A thread of the block: a separate context, which continues when it is resumed.
 struct Lane {
   State state = State::ready;
-  unsigned mask = 0, delta = 0;  // of the shuffle it waits in
-  std::uint64_t bits = 0;        // its input to the shuffle, then its result
+  unsigned mask = 0, from = 0;  // of the shuffle it waits in: the lane that it gets the bits of
+  std::uint64_t bits = 0;       // its input to the shuffle, then its result
   ucontext_t context{};
   std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
 };
@@ -138,17 +138,26 @@ void Block::exchange(unsigned first, unsigned lanes, unsigned mask) {
   for (unsigned i = 0; i < lanes; ++i) {
     if ((mask >> i & 1) == 0) continue;
     const Lane& lane = lanes_[first + i];
-    const unsigned from = i + lane.delta < kWarp ? i + lane.delta : i;
-    if (lane.mask != mask || (mask >> from & 1) == 0) {
+    if (lane.mask != mask || (mask >> lane.from & 1) == 0) {
       throw Misuse("lane " + std::to_string(i) + " shuffles with one outside its mask");
     }
-    got[i] = lanes_[first + from].bits;
+    got[i] = lanes_[first + lane.from].bits;
   }
   for (unsigned i = 0; i < lanes; ++i) {
     if ((mask >> i & 1) == 0) continue;
     lanes_[first + i].bits = got[i];
     lanes_[first + i].state = State::ready;
   }
+}
+
+/// For the running thread: the bits of the lane `from` of its warp.
+std::uint64_t shuffle(unsigned mask, std::uint64_t bits, unsigned from) {
+  Lane& lane = block->running();
+  lane.mask = mask;
+  lane.from = from;
+  lane.bits = bits;
+  block->wait(State::at_shuffle);
+  return lane.bits;
 }
 
 }  // namespace
@@ -173,12 +182,12 @@ cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()
 void wait_for_block() { block->wait(State::at_barrier); }
 
 std::uint64_t shuffle_down(unsigned mask, std::uint64_t bits, unsigned delta) {
-  Lane& lane = block->running();
-  lane.mask = mask;
-  lane.delta = delta;
-  lane.bits = bits;
-  block->wait(State::at_shuffle);
-  return lane.bits;
+  const unsigned own = threadIdx.x % kWarp;
+  return shuffle(mask, bits, own + delta < kWarp ? own + delta : own);
+}
+
+std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned difference) {
+  return shuffle(mask, bits, threadIdx.x % kWarp ^ difference);
 }
 
 }  // namespace trainyard::emulated

@@ -49,5 +49,7 @@ void wait_for_block();
 /// Returns, once all lanes in `mask` have called it with the same mask, `bits` of the lane `delta`
 /// further on, or its own if the warp has no such lane. If the mask lacks that lane: Misuse.
 [[nodiscard]] std::uint64_t shuffle_down(unsigned mask, std::uint64_t bits, unsigned delta);
+/// The same of the lane whose number differs in the bits of `difference`, less than kWarp.
+[[nodiscard]] std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned difference);
 
 }  // namespace trainyard::emulated

@@ -50,6 +50,13 @@ TEST_CASE("a shuffle gives each lane the value further on, and the last lanes th
   for (unsigned i = 0; i < 64; ++i) CHECK(got[i] == 0.5 + (i % 32 < 28 ? i + 4 : i));
 }
 
+TEST_CASE("an exchange gives each lane the value of the one whose number differs in a bit") {
+  std::vector<std::uint32_t> got(64);
+  CHECK(launch(1, 64, [&] { got[threadIdx.x] = __shfl_xor_sync(0xffffffffu, threadIdx.x, 4); }) ==
+        cudaSuccess);
+  for (unsigned i = 0; i < 64; ++i) CHECK(got[i] == (i ^ 4));
+}
+
 TEST_CASE("a shuffle that a lane of its mask misses, or whose mask lacks a lane, is detected") {
   const auto shuffle = [](unsigned mask, unsigned lanes) {
     static_cast<void>(launch(1, 32, [&] {

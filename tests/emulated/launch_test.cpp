@@ -186,8 +186,7 @@ void check_columns(std::int64_t rows, std::int64_t columns, const std::vector<In
 }
 
 TEST_CASE("columns of the CUDA launcher are bit-identical to the CPU's") {
-  // Strips have from 4 to 128 rows, a block 8 to 128 of them, a column 1 to 512 blocks, of which a
-  // thread loads 8 at a time.
+  // Strips have from 4 to 128 rows, a block 16 to 256 of them.
   for (const std::int64_t rows : {0, 1, 4, 5, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097,
                                   8 * 512, 8 * 512 + 1, 17 * 512 + 3, 140'001}) {
     for (const std::int64_t columns : {1, 3}) {
@@ -202,6 +201,15 @@ TEST_CASE("columns of the CUDA launcher are bit-identical to the CPU's") {
       check_columns<ColumnSum<double>>(rows, columns, values_of<double>(rows * columns));
     }
   }
+}
+
+TEST_CASE("columns of many blocks are bit-identical to the CPU's") {
+  // 293 blocks of 16 lanes of 2 strips of 32 rows; the last loads 16 of its lane's 19 at a time.
+  constexpr std::int64_t kRows = 300'001, kColumns = 16;
+  const ColumnGrid grid = column_grid<ColumnSum<float>>(kRows, kColumns);
+  REQUIRE(grid.turns == 2);
+  REQUIRE(grid.chunks > 16 * grid.lanes());
+  check_columns<ColumnSum<float>>(kRows, kColumns, values_of<float>(kRows * kColumns));
 }
 
 TEST_CASE("columns in packs of the CUDA launcher are bit-identical to the CPU's") {

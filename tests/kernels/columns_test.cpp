@@ -45,8 +45,10 @@ TEST_CASE("columns are bit-identical for any number of threads and any vectors")
 /// The order as columns.h states it, written out for one column.
 Moments in_order(const ColumnMoments& f, const ColumnGrid& grid, std::int64_t column) {
   const auto fold = [](std::vector<Moments> lanes) {
-    for (std::size_t width = lanes.size() / 2; width > 0; width /= 2) {
-      for (std::size_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+    for (std::size_t width = 1; width < lanes.size(); width *= 2) {
+      for (std::size_t lane = 0; lane < lanes.size(); lane += 2 * width) {
+        lanes[lane] += lanes[lane + width];
+      }
     }
     return lanes[0];
   };
@@ -99,7 +101,8 @@ void check_grid(std::int64_t rows, std::int64_t columns) {
   CHECK(grid.begin(grid.chunks, 0, 0) >= rows);
   CHECK((grid.chunks == 1 || grid.begin(grid.chunks - 1, 0, 0) < rows));
   CHECK((grid.chunks == 1 || grid.groups <= kColumnGroups));
-  CHECK(grid.lanes() * grid.beside() <= kColumnThreads);
+  CHECK(grid.beside() <= kColumnsOfBlock);
+  CHECK(grid.lanes() * grid.beside() == kColumnThreads);
 }
 
 TEST_CASE("the split covers every row, whatever the shape, with few partial results") {

@@ -56,7 +56,7 @@ struct BatchMoments {
   using Sum = PairSum;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = kBnStripRows;
-  static constexpr int kLoads = 16;  // of a thread, in flight
+  static constexpr int kLoads = 8;  // of a thread, in flight
   ChannelRows rows;
   const T* x;
   SettleMoments<A> settle;
@@ -84,7 +84,8 @@ struct BatchMoments {
                          PairSum* sums) const {
     using Row = RowPacks<T, P, W>;
     constexpr int kStaged = W > P ? 1 : kLoads;
-    const Row own = rows.template row<P, W>(x, begin, c);
+    // The pivots too are requested before the strip is waited for.
+    const Row own = rows.template row<P, W>(x, begin, c), pivots = rows.template row<P, W>(x, 0, c);
     A first[W] = {}, second[W] = {};
     const auto add_row = [&](std::int64_t, const Row& values) {
       TY_UNROLL
@@ -98,7 +99,7 @@ struct BatchMoments {
         begin, end, [&](std::int64_t row) { return rows.template row<P, W>(x, row, c); }, add_row);
     TY_UNROLL
     for (int k = 0; k < W; ++k) {
-      const double shift = static_cast<double>(static_cast<A>(own[k])) - pivot(c + k);
+      const double shift = static_cast<double>(static_cast<A>(own[k])) - static_cast<A>(pivots[k]);
       sums[k] += moved_sums({first[k], second[k]}, static_cast<double>(end - begin), shift);
     }
   }
@@ -175,7 +176,7 @@ struct GradientSums {
   using Sum = PairSum;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = kBnStripRows;
-  static constexpr int kLoads = 8;  // of each tensor, of a thread, in flight
+  static constexpr int kLoads = 4;  // of each tensor, of a thread, in flight
   GradientRows<T> tensors;
   ResidualGradient<T> residual;
   SettleGradients<A> settle;

@@ -1,0 +1,168 @@
+// The kernel of columns(): sums over rows for each column, in the order of columns.h.
+//
+// The time of a launch over a map of a few MB is that of what waits for something else: loads for
+// loads, threads for barriers. So all loads of a strip are in flight at once, a warp adds up its
+// lanes in registers, and warps, and chunks, are added eight or sixteen at a time.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/columns.h"
+#include "kernels/last_block.cuh"
+
+namespace trainyard {
+
+inline constexpr unsigned kWarpThreads = 32;
+
+/// The value of the thread of the warp whose number differs in the bit `step`.
+template <class T>
+__device__ T exchanged(const T& own, unsigned step) {
+  std::uint32_t words[(sizeof(T) + 3) / 4] = {};
+  std::memcpy(words, &own, sizeof(T));
+#pragma unroll
+  for (std::uint32_t& word : words) word = __shfl_xor_sync(0xffffffffu, word, step);
+  T other;
+  std::memcpy(&other, words, sizeof(T));
+  return other;
+}
+
+/// Adds the sums of a warp's threads that are `step` apart pairwise; step and K are powers of two.
+/// While a thread has several columns it gives half of them for the other half of its neighbour's,
+/// so that each level exchanges half of what the one before did. Returns the thread's last column,
+/// whose number is added to `column`.
+template <unsigned K, class Sum>
+__device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned& column) {
+  if constexpr (K == 1) {
+    Sum sum = sums[0];
+    for (; step < kWarpThreads; step *= 2) sum += exchanged(sum, step);
+    return sum;
+  } else {
+    const bool upper = (threadIdx.x & step) != 0;
+    Sum half[K / 2];
+#pragma unroll
+    for (unsigned k = 0; k < K / 2; ++k) {
+      half[k] = upper ? sums[k + K / 2] : sums[k];
+      half[k] += exchanged(upper ? sums[k] : sums[k + K / 2], step);
+    }
+    if (upper) column += K / 2;
+    return fold_warp(half, step * 2, column);
+  }
+}
+
+/// Rows of sums that a thread adds at a time.
+inline constexpr unsigned kFoldRows = 8;
+
+/// Adds `count` sums that are `stride` apart pairwise, into the first. A power of two.
+template <class Sum>
+__device__ void add_pairwise(Sum* first, unsigned count, unsigned stride) {
+  Sum sums[kFoldRows];
+#pragma unroll
+  for (unsigned i = 0; i < kFoldRows; ++i) sums[i] = i < count ? first[i * stride] : Sum{};
+#pragma unroll
+  for (unsigned width = 1; width < kFoldRows; width *= 2) {
+#pragma unroll
+    for (unsigned i = 0; i < kFoldRows; i += 2 * width) {
+      if (i + width < count) sums[i] += sums[i + width];
+    }
+  }
+  first[0] = sums[0];
+}
+
+/// Adds `rows` rows of `width` sums, in memory that the block's threads share, pairwise into the
+/// first row; thread i may then read column i. Both are powers of two.
+template <class Sum>
+__device__ void fold_rows(Sum* sums, unsigned rows, unsigned width) {
+  for (unsigned apart = 1; apart < rows; apart *= kFoldRows) {
+    __syncthreads();
+    const unsigned row = threadIdx.x / width * kFoldRows * apart;
+    const unsigned left = rows / apart, count = left < kFoldRows ? left : kFoldRows;
+    if (row < rows) add_pairwise(sums + row * width + threadIdx.x % width, count, apart * width);
+  }
+}
+
+/// A lane's partial results of a column. Loads of 16 chunks are in flight, which are all there are
+/// in most launches, since the additions depend on each other and the loads do not.
+template <class Sum>
+__device__ Sum add_chunks(const ColumnGrid& grid, const Sum* partials, std::int64_t column,
+                          std::int64_t lane, std::int64_t lanes) {
+  constexpr int kStaged = 16;
+  Sum total = {};
+  for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += kStaged * lanes) {
+    Sum staged[kStaged];
+#pragma unroll
+    for (int i = 0; i < kStaged; ++i) {
+      const std::int64_t at = chunk + i * lanes;
+      if (at < grid.chunks) staged[i] = partials[at * grid.columns + column];
+    }
+#pragma unroll
+    for (int i = 0; i < kStaged; ++i) {
+      if (chunk + i * lanes < grid.chunks) total += staged[i];
+    }
+  }
+  return total;
+}
+
+/// The partial results of a group of columns.
+template <class F>
+__device__ void finish_columns(const F& f, const ColumnGrid& grid, std::int64_t group,
+                               typename F::Sum* sums, const typename F::Sum* partials) {
+  const auto beside = static_cast<unsigned>(grid.beside());
+  const auto lanes = static_cast<unsigned>(grid.lanes()), lane = threadIdx.x / beside;
+  const std::int64_t column = group * beside + threadIdx.x % beside;
+  const bool counts = column < grid.columns;
+  // The block's own sums in this memory are read.
+  sums[threadIdx.x] = counts ? add_chunks(grid, partials, column, lane, lanes) : typename F::Sum{};
+  fold_rows(sums, lanes, beside);
+  if (lane == 0 && counts) f.finish(column, sums[threadIdx.x]);
+}
+
+/// The sums of the strips of this thread.
+template <class F>
+__device__ void add_strips(const F& f, const ColumnGrid& grid, std::int64_t chunk,
+                           std::int64_t column, typename F::Sum* sums) {
+  if (column >= grid.columns) return;
+  for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+    const std::int64_t begin = grid.begin(chunk, threadIdx.x / grid.wide, turn);
+    if (begin >= grid.rows) return;
+    add_strip(f, begin, grid.end(begin), column, columns_together<F>(), sums);
+  }
+}
+
+/// One block for a chunk of rows of a group of columns; the last of a group to arrive finishes it.
+/// Two fit a processor, so that a few blocks more than processors take no second turn.
+template <class F>
+__global__ void __launch_bounds__(kColumnThreads, 2)
+    columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
+                   typename F::Sum* partials, std::uint32_t* finished) {
+  using ColumnSum = typename F::Sum;
+  constexpr unsigned kTogether = columns_together<F>();
+  constexpr unsigned kWarps = kColumnThreads / kWarpThreads;
+  static_assert(kWarps * kColumnsOfBlock <= kColumnThreads);
+  alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];
+  auto* const sums = reinterpret_cast<ColumnSum*>(memory);
+  const std::int64_t chunk = blockIdx.x / grid.groups, group = blockIdx.x % grid.groups;
+  const auto wide = static_cast<unsigned>(grid.wide), beside = wide * kTogether;
+  const std::int64_t first = group * beside;
+  unsigned within = threadIdx.x % wide * kTogether;  // the group's columns
+  ColumnSum strip[kTogether] = {};
+  add_strips(f, grid, chunk, first + within, strip);
+  const ColumnSum warp = fold_warp(strip, wide, within);
+  const unsigned lane = threadIdx.x % kWarpThreads / wide;
+  if (lane < kTogether) sums[threadIdx.x / kWarpThreads * beside + within] = warp;
+  fold_rows(sums, kWarps, beside);
+  const std::int64_t column = first + threadIdx.x;
+  const bool counts = threadIdx.x < beside && column < grid.columns;
+  if (grid.chunks == 1) {
+    if (counts) f.finish(column, sums[threadIdx.x]);
+    return;
+  }
+  if (counts) partials[chunk * grid.columns + column] = sums[threadIdx.x];
+  if (is_last_block(finished + group, static_cast<unsigned>(grid.chunks))) {
+    finish_columns(f, grid, group, sums, partials);
+  }
+}
+
+}  // namespace trainyard
