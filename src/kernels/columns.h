@@ -63,17 +63,18 @@ TY_HD constexpr std::int64_t column_partials(std::int64_t rows, std::int64_t col
 }
 
 /// The split of [rows, columns]. A block has `wide` threads beside each other, each for `together`
-/// columns, and `tall` below each other, each for `turns` neighbouring strips.
+/// columns, and `tall` below each other, each for a strip. Where that would make too many chunks, a
+/// block does so `turns` times, one part of its chunk after the other, and adds the parts in order.
 struct ColumnGrid {
   std::int64_t rows, columns, together;
   std::int64_t wide, tall, turns;
   std::int64_t strip;           // rows
   std::int64_t groups, chunks;  // blocks beside and below each other
 
-  /// The first row of strip `turn` of thread `lane` of a chunk, which may be behind the last row.
+  /// The first row of the strip of thread `lane` in a turn of a chunk; may be behind the last row.
   [[nodiscard]] TY_HD std::int64_t begin(std::int64_t chunk, std::int64_t lane,
                                          std::int64_t turn) const {
-    return ((chunk * tall + lane) * turns + turn) * strip;
+    return ((chunk * turns + turn) * tall + lane) * strip;
   }
   [[nodiscard]] TY_HD std::int64_t end(std::int64_t begin) const {
     return begin + strip < rows ? begin + strip : rows;

@@ -2,7 +2,7 @@
 //
 // The time of a launch over a map of a few MB is that of what waits for something else: loads for
 // loads, threads for barriers. So all loads of a strip are in flight at once, a warp adds up its
-// lanes in registers, and warps, and chunks, are added eight or sixteen at a time.
+// lanes in registers, and warps and chunks are added eight at a time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -44,8 +44,13 @@ __device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned& column) 
     Sum half[K / 2];
 #pragma unroll
     for (unsigned k = 0; k < K / 2; ++k) {
-      half[k] = upper ? sums[k + K / 2] : sums[k];
-      half[k] += exchanged(upper ? sums[k] : sums[k + K / 2], step);
+      Sum kept = sums[k], given = sums[k + K / 2];
+      if (upper) {  // by assignments, which are of registers, as a choice of addresses would not be
+        kept = sums[k + K / 2];
+        given = sums[k];
+      }
+      half[k] = kept;
+      half[k] += exchanged(given, step);
     }
     if (upper) column += K / 2;
     return fold_warp(half, step * 2, column);
@@ -83,12 +88,12 @@ __device__ void fold_rows(Sum* sums, unsigned rows, unsigned width) {
   }
 }
 
-/// A lane's partial results of a column. Loads of 16 chunks are in flight, which are all there are
+/// A lane's partial results of a column. Loads of 8 chunks are in flight, which are all there are
 /// in most launches, since the additions depend on each other and the loads do not.
 template <class Sum>
 __device__ Sum add_chunks(const ColumnGrid& grid, const Sum* partials, std::int64_t column,
                           std::int64_t lane, std::int64_t lanes) {
-  constexpr int kStaged = 16;
+  constexpr int kStaged = 8;
   Sum total = {};
   for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += kStaged * lanes) {
     Sum staged[kStaged];
@@ -119,16 +124,24 @@ __device__ void finish_columns(const F& f, const ColumnGrid& grid, std::int64_t 
   if (lane == 0 && counts) f.finish(column, sums[threadIdx.x]);
 }
 
-/// The sums of the strips of this thread.
+/// The sums of a turn of the block, into the first of `sums`: one each of the group's columns.
 template <class F>
-__device__ void add_strips(const F& f, const ColumnGrid& grid, std::int64_t chunk,
-                           std::int64_t column, typename F::Sum* sums) {
-  if (column >= grid.columns) return;
-  for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
-    const std::int64_t begin = grid.begin(chunk, threadIdx.x / grid.wide, turn);
-    if (begin >= grid.rows) return;
-    add_strip(f, begin, grid.end(begin), column, columns_together<F>(), sums);
+__device__ void sum_turn(const F& f, const ColumnGrid& grid, std::int64_t begin, std::int64_t group,
+                         typename F::Sum* sums) {
+  constexpr unsigned kTogether = columns_together<F>();
+  constexpr unsigned kWarps = kColumnThreads / kWarpThreads;
+  static_assert(kWarps * kColumnsOfBlock <= kColumnThreads);
+  const auto wide = static_cast<unsigned>(grid.wide), beside = wide * kTogether;
+  unsigned within = threadIdx.x % wide * kTogether;  // the group's columns
+  const std::int64_t column = group * beside + within;
+  typename F::Sum strip[kTogether] = {};
+  if (begin < grid.rows && column < grid.columns) {
+    add_strip(f, begin, grid.end(begin), column, kTogether, strip);
   }
+  const typename F::Sum warp = fold_warp(strip, wide, within);
+  const unsigned lane = threadIdx.x % kWarpThreads / wide;
+  if (lane < kTogether) sums[threadIdx.x / kWarpThreads * beside + within] = warp;
+  fold_rows(sums, kWarps, beside);
 }
 
 /// One block for a chunk of rows of a group of columns; the last of a group to arrive finishes it.
@@ -138,28 +151,24 @@ __global__ void __launch_bounds__(kColumnThreads, 2)
     columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
                    typename F::Sum* partials, std::uint32_t* finished) {
   using ColumnSum = typename F::Sum;
-  constexpr unsigned kTogether = columns_together<F>();
-  constexpr unsigned kWarps = kColumnThreads / kWarpThreads;
-  static_assert(kWarps * kColumnsOfBlock <= kColumnThreads);
   alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];
   auto* const sums = reinterpret_cast<ColumnSum*>(memory);
-  const std::int64_t chunk = blockIdx.x / grid.groups, group = blockIdx.x % grid.groups;
-  const auto wide = static_cast<unsigned>(grid.wide), beside = wide * kTogether;
-  const std::int64_t first = group * beside;
-  unsigned within = threadIdx.x % wide * kTogether;  // the group's columns
-  ColumnSum strip[kTogether] = {};
-  add_strips(f, grid, chunk, first + within, strip);
-  const ColumnSum warp = fold_warp(strip, wide, within);
-  const unsigned lane = threadIdx.x % kWarpThreads / wide;
-  if (lane < kTogether) sums[threadIdx.x / kWarpThreads * beside + within] = warp;
-  fold_rows(sums, kWarps, beside);
-  const std::int64_t column = first + threadIdx.x;
-  const bool counts = threadIdx.x < beside && column < grid.columns;
+  const auto groups = static_cast<unsigned>(grid.groups);  // divided by in 32 bits: faster
+  const std::int64_t chunk = blockIdx.x / groups, group = blockIdx.x % groups;
+  const std::int64_t lane = threadIdx.x / static_cast<unsigned>(grid.wide);
+  ColumnSum total = {};
+  for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+    if (turn > 0) __syncthreads();  // the sums of the turn before are read
+    sum_turn(f, grid, grid.begin(chunk, lane, turn), group, sums);
+    if (threadIdx.x < grid.beside()) total += sums[threadIdx.x];
+  }
+  const std::int64_t column = group * grid.beside() + threadIdx.x;
+  const bool counts = threadIdx.x < grid.beside() && column < grid.columns;
   if (grid.chunks == 1) {
-    if (counts) f.finish(column, sums[threadIdx.x]);
+    if (counts) f.finish(column, total);
     return;
   }
-  if (counts) partials[chunk * grid.columns + column] = sums[threadIdx.x];
+  if (counts) partials[chunk * grid.columns + column] = total;
   if (is_last_block(finished + group, static_cast<unsigned>(grid.chunks))) {
     finish_columns(f, grid, group, sums, partials);
   }

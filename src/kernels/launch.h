@@ -128,15 +128,18 @@ struct ColumnChunks {
     const std::int64_t first = i % groups() * kColumnLanes;
     const std::int64_t left = grid.columns - first;
     const std::int64_t width = left < kColumnLanes ? left : kColumnLanes;
+    Sum* const out = partials + chunk * grid.columns + first;
     PairwiseColumns<Sum> lanes;
-    const Sum* const sums = lanes.sum(grid.tall, [&](std::int64_t lane, Sum* own) {
-      for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+    for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+      const Sum* const sums = lanes.sum(grid.tall, [&](std::int64_t lane, Sum* own) {
         const std::int64_t begin = grid.begin(chunk, lane, turn);
         if (begin < grid.rows) add(begin, grid.end(begin), first, width, own);
+      });
+      for (std::int64_t k = 0; k < width; ++k) {
+        if (turn == 0) out[k] = {};
+        out[k] += sums[k];
       }
-    });
-    Sum* const out = partials + chunk * grid.columns + first;
-    for (std::int64_t k = 0; k < width; ++k) out[k] = sums[k];
+    }
   }
 
  private:

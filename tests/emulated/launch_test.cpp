@@ -204,7 +204,7 @@ TEST_CASE("columns of the CUDA launcher are bit-identical to the CPU's") {
 }
 
 TEST_CASE("columns of many blocks are bit-identical to the CPU's") {
-  // 293 blocks of 16 lanes of 2 strips of 32 rows; the last loads 16 of its lane's 19 at a time.
+  // 293 blocks that have 16 strips of 32 rows twice; the last adds 18 or 19 of them in a lane.
   constexpr std::int64_t kRows = 300'001, kColumns = 16;
   const ColumnGrid grid = column_grid<ColumnSum<float>>(kRows, kColumns);
   REQUIRE(grid.turns == 2);

@@ -54,16 +54,17 @@ Moments in_order(const ColumnMoments& f, const ColumnGrid& grid, std::int64_t co
   };
   std::vector<Moments> totals(static_cast<std::size_t>(grid.lanes()), Moments{0, 0});
   for (std::int64_t chunk = 0; chunk < grid.chunks; ++chunk) {
-    std::vector<Moments> lanes;
-    for (std::int64_t lane = 0; lane < grid.tall; ++lane) {
-      lanes.push_back({0, 0});
-      const std::int64_t begin = grid.begin(chunk, lane, 0);
-      const std::int64_t end = begin + grid.turns * grid.strip;
-      for (std::int64_t row = begin; row < end && row < grid.rows; ++row) {
-        lanes.back() += f(row, column);
+    Moments sum{0, 0};
+    for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+      std::vector<Moments> lanes;
+      for (std::int64_t lane = 0; lane < grid.tall; ++lane) {
+        lanes.push_back({0, 0});
+        const std::int64_t begin = grid.begin(chunk, lane, turn);
+        for (std::int64_t row = begin; row < grid.end(begin); ++row) lanes.back() += f(row, column);
       }
+      sum += fold(lanes);
     }
-    totals[static_cast<std::size_t>(chunk % grid.lanes())] += fold(lanes);
+    totals[static_cast<std::size_t>(chunk % grid.lanes())] += sum;
   }
   return fold(totals);
 }

@@ -118,11 +118,8 @@ struct NormaliseRows {
   TY_HD void operator()(std::int64_t i) const {
     const BnCall call(i, to, P);
     const bool padding = P == 1 && call.channel >= from.channels;
-    ChannelConstants<A> constants[P];
-    TY_UNROLL
-    for (int k = 0; k < P; ++k) {
-      constants[k] = padding ? ChannelConstants<A>{} : channels[call.channel + k];
-    }
+    ChannelConstants<A> constants[P] = {};
+    if (!padding) channels.template load<P, P>(call.channel, constants);
     RowPacks<T, P, P> values[kBnCallRows] = {}, added[kBnCallRows] = {};
     TY_UNROLL
     for (int j = 0; j < kBnCallRows; ++j) {
@@ -215,8 +212,7 @@ struct GradientSums {
                          PairSum* sums) const {
     constexpr int kStaged = W > P ? 1 : kLoads;
     ChannelConstants<A> constants[W];
-    TY_UNROLL
-    for (int k = 0; k < W; ++k) constants[k] = tensors.channels[c + k];
+    tensors.channels.template load<P, W>(c, constants);
     A first[W] = {}, second[W] = {};
     const auto add_row = [&](std::int64_t row, const Rows<W>& rows) {
       RowPacks<T, P, W> kept;
@@ -263,12 +259,11 @@ struct InputGradientRows {
     const ChannelRows& in = tensors.input;
     const BnCall call(i, in, P);
     const bool padding = P == 1 && call.channel >= tensors.output.channels;
-    ChannelConstants<A> constants[P];
-    GradientConstants<A> means[P];
-    TY_UNROLL
-    for (int k = 0; k < P; ++k) {
-      constants[k] = padding ? ChannelConstants<A>{} : tensors.channels[call.channel + k];
-      means[k] = padding ? GradientConstants<A>{} : factors[call.channel + k];
+    ChannelConstants<A> constants[P] = {};
+    GradientConstants<A> means[P] = {};
+    if (!padding) {
+      tensors.channels.template load<P, P>(call.channel, constants);
+      factors.template load<P, P>(call.channel, means);
     }
     RowPacks<T, P, P> values[kBnCallRows] = {}, gradients[kBnCallRows] = {},
                       earlier[kBnCallRows] = {};

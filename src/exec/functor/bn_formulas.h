@@ -9,6 +9,7 @@
 #include "base/host_device.h"
 #include "base/math.h"
 #include "exec/batch_sums.h"
+#include "kernels/pack.h"
 
 namespace trainyard {
 
@@ -72,6 +73,21 @@ struct ChannelFactors {
   TY_HD ChannelConstants<A> operator[](std::int64_t c) const {
     return {mean[c], factor[c], offset[c]};
   }
+  /// Those of channels [c, c + W), where c and `padded` are multiples of P: 16 bytes at a time.
+  template <int P, int W>
+  TY_HD void load(std::int64_t c, ChannelConstants<A>* constants) const {
+    constexpr int kTogether = P < kPack<A> ? P : kPack<A>;
+    TY_UNROLL
+    for (int k = 0; k < W; k += kTogether) {
+      const auto means = load_pack<A, kTogether>(mean + c + k);
+      const auto factors = load_pack<A, kTogether>(factor + c + k);
+      const auto offsets = load_pack<A, kTogether>(offset + c + k);
+      TY_UNROLL
+      for (int i = 0; i < kTogether; ++i) {
+        constants[k + i] = {means.value[i], factors.value[i], offsets.value[i]};
+      }
+    }
+  }
 };
 
 /// As ChannelFactors.
@@ -87,6 +103,17 @@ struct GradientFactors {
   }
   TY_HD GradientConstants<A> operator[](std::int64_t c) const {
     return {mean_gradient[c], slope[c]};
+  }
+  template <int P, int W>
+  TY_HD void load(std::int64_t c, GradientConstants<A>* constants) const {
+    constexpr int kTogether = P < kPack<A> ? P : kPack<A>;
+    TY_UNROLL
+    for (int k = 0; k < W; k += kTogether) {
+      const auto means = load_pack<A, kTogether>(mean_gradient + c + k);
+      const auto slopes = load_pack<A, kTogether>(slope + c + k);
+      TY_UNROLL
+      for (int i = 0; i < kTogether; ++i) constants[k + i] = {means.value[i], slopes.value[i]};
+    }
   }
 };
 
