@@ -79,6 +79,11 @@ struct ColumnGrid {
   [[nodiscard]] TY_HD std::int64_t end(std::int64_t begin) const {
     return begin + strip < rows ? begin + strip : rows;
   }
+  /// Lanes of a turn of a chunk that have rows; at least one is counted.
+  [[nodiscard]] TY_HD std::int64_t filled(std::int64_t chunk, std::int64_t turn) const {
+    const std::int64_t strips = (rows - begin(chunk, 0, turn) + strip - 1) / strip;
+    return strips < 1 ? 1 : strips < tall ? strips : tall;
+  }
   /// Columns of a group.
   [[nodiscard]] TY_HD std::int64_t beside() const { return wide * together; }
   /// Lanes in which the last block of a group adds the partial results of a column: lane l those of
@@ -91,11 +96,12 @@ struct ColumnGrid {
 };
 
 /// The split for F. Strips are as long as leaves threads for a whole GPU: a block for each of the
-/// 132 processors of an H100, whose warps hide each other's latencies; and as short as that allows,
-/// so that a thread has all of its strip in flight and few loads wait for others.
+/// 132 processors of an H100, whose warps hide each other's latencies. They have 8 rows at least,
+/// which a thread has in flight at once: with shorter ones, what follows a strip takes longer than
+/// the strip, on a processor above all.
 template <class F>
 TY_HD constexpr ColumnGrid column_grid(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t kEnoughThreads = 132 * kColumnThreads, kShortest = 4;
+  constexpr std::int64_t kEnoughThreads = 132 * kColumnThreads, kShortest = 8;
   constexpr std::int64_t kTogether = columns_together<F>(), kMost = most_strip_rows<F>();
   constexpr std::int64_t kWidest = kTogether > 1 ? 4 : 16;  // up to 64 bytes beside each other
   static_assert(kWidest * kTogether <= kColumnsOfBlock && kTogether <= kColumnsOfThread);

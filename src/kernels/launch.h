@@ -90,24 +90,28 @@ template <class Sum>
 class PairwiseColumns {
  public:
   /// Calls add(lane, sums), which adds the lane to sums[0] to sums[kColumnLanes - 1], for `lanes`
-  /// lanes, a power of two; returns their sums.
+  /// lanes, at least one; returns their sums. Lanes behind them are zero and change nothing: no sum
+  /// that began with zero is -0.
   template <class Add>
   TY_HD const Sum* sum(std::int64_t lanes, const Add& add) {
-    int depth = 0;
+    int depth = -1;
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      ++depth;
       for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] = {};
       add(lane, sums_[depth]);
-      for (std::int64_t pairs = lane; pairs % 2 == 1; pairs /= 2) {
-        --depth;
-        for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] += sums_[depth + 1][k];
-      }
-      ++depth;
+      for (std::int64_t pairs = lane; pairs % 2 == 1; pairs /= 2) join(--depth);
     }
+    while (depth > 0) join(--depth);
     return sums_[0];
   }
 
  private:
   static constexpr int kDepths = std::bit_width(static_cast<std::uint64_t>(kColumnThreads));
+
+  TY_HD void join(int depth) {
+    for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] += sums_[depth + 1][k];
+  }
+
   alignas(64) Sum sums_[kDepths][kColumnLanes];
 };
 
@@ -131,7 +135,7 @@ struct ColumnChunks {
     Sum* const out = partials + chunk * grid.columns + first;
     PairwiseColumns<Sum> lanes;
     for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
-      const Sum* const sums = lanes.sum(grid.tall, [&](std::int64_t lane, Sum* own) {
+      const Sum* const sums = lanes.sum(grid.filled(chunk, turn), [&](std::int64_t lane, Sum* own) {
         const std::int64_t begin = grid.begin(chunk, lane, turn);
         if (begin < grid.rows) add(begin, grid.end(begin), first, width, own);
       });
@@ -167,8 +171,9 @@ struct ColumnTotals {
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t first = i * kColumnLanes, left = grid.columns - first;
     const std::int64_t width = left < kColumnLanes ? left : kColumnLanes, count = grid.lanes();
+    const std::int64_t filled = count < grid.chunks ? count : grid.chunks;
     PairwiseColumns<Sum> lanes;
-    const Sum* const sums = lanes.sum(count, [&](std::int64_t lane, Sum* own) {
+    const Sum* const sums = lanes.sum(filled, [&](std::int64_t lane, Sum* own) {
       for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += count) {
         const Sum* const partial = partials + chunk * grid.columns + first;
         for (std::int64_t k = 0; k < width; ++k) own[k] += partial[k];
