@@ -172,6 +172,44 @@ struct StridedMap {
   }
 };
 
+/// The same for launchers whose neighbouring threads read neighbouring memory best: a call is an
+/// element, in the order in which they follow each other in `out`.
+template <class Element>
+struct StridedElements {
+  Element element;
+  Layout layout[3];      // of out, a, b
+  bool channels_inside;  // of out: n, h, w, c or blocked
+  TY_HD void operator()(std::int64_t call) const {
+    std::uint32_t left = static_cast<std::uint32_t>(call);
+    const auto take = [&](int axis) {
+      const auto extent = static_cast<std::uint32_t>(layout[0].extent[axis]);
+      const std::uint32_t index = left % extent;
+      left /= extent;
+      return index;
+    };
+    std::uint32_t c = 0;
+    if (channels_inside) c = take(1);
+    const std::uint32_t w = take(3), h = take(2);
+    if (!channels_inside) c = take(1);
+    element.apply(layout[0].offset(left, c, h, w), layout[1].offset(left, c, h, w),
+                  layout[2].offset(left, c, h, w));
+  }
+};
+
+template <class Launcher, class Element>
+void map_strided(const Launcher& launcher, const Element& element, const Layout& out,
+                 const Layout& a, const Layout& b) {
+  if constexpr (Launcher::kPacks) {
+    const std::int64_t elements = w_rows(out) * out.extent[3];
+    TY_CHECK(elements <= std::numeric_limits<std::uint32_t>::max(),
+             "the elements of an elementwise op are counted in 32 bits");
+    const bool channels_inside = out.block > 1 || out.stride[1] == 1;
+    launcher.each(elements, StridedElements<Element>{element, {out, a, b}, channels_inside});
+  } else {
+    launcher.rows(w_rows(out), StridedMap<Element>{element, {out, a, b}});
+  }
+}
+
 /// Zeroes the padding channels. A row is a padding channel of an image.
 template <class T>
 struct PaddingZeros {
@@ -207,7 +245,7 @@ void map_elements(const Launcher& launcher, const Walk& walk, const Element& ele
       return map_runs(launcher, element, walk.runs, walk.length,
                       {run_stride(walk, out), run_stride(walk, a), run_stride(walk, b)});
     case Walk::Kind::strided:
-      return launcher.rows(w_rows(out), StridedMap<Element>{element, {out, a, b}});
+      return map_strided(launcher, element, out, a, b);
   }
 }
 
