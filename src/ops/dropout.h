@@ -212,25 +212,33 @@ struct DrawnChannels {
       destination[k] = change(source[k], drawn);
     }
   }
-  /// The same with a thread for each channel.
+  /// The same with a call for each channel of four pixels, and of each of the pixels that are left:
+  /// all of the row at once, so that no lane of the team is without work.
   template <class Team>
   TY_HD void apply_pixels(const Team& team, const DropoutMask::Sample& sample, const T* source,
                           T* destination, std::int64_t first, std::int64_t channels,
                           std::int64_t begin, std::int64_t end) const {
-    std::int64_t pixel = begin;
-    for (; pixels() % 4 == 0 && pixel < end; pixel += 4) {
-      team.each(channels, [&](std::int64_t c) {
-        apply<4, true>(sample, source, destination, first, c, pixel);
+    const auto width = static_cast<std::uint32_t>(channels);
+    const auto each = [&](std::int64_t from_pixel, std::int64_t calls, const auto& call) {
+      team.each(calls * channels, [&](std::int64_t i) {
+        const std::uint32_t number = static_cast<std::uint32_t>(i) / width;
+        call(static_cast<std::uint32_t>(i) - number * width, from_pixel, number);
+      });
+    };
+    const std::int64_t quads = (end - begin) / 4;
+    if (pixels() % 4 == 0) {
+      each(begin, quads, [&](std::int64_t c, std::int64_t from_pixel, std::int64_t quad) {
+        apply<4, true>(sample, source, destination, first, c, from_pixel + 4 * quad);
+      });
+    } else {
+      each(begin, quads, [&](std::int64_t c, std::int64_t from_pixel, std::int64_t quad) {
+        apply<4>(sample, source, destination, first, c, from_pixel + 4 * quad);
       });
     }
-    for (; pixel + 4 <= end; pixel += 4) {
-      team.each(channels,
-                [&](std::int64_t c) { apply<4>(sample, source, destination, first, c, pixel); });
-    }
-    for (; pixel < end; ++pixel) {
-      team.each(channels,
-                [&](std::int64_t c) { apply<1>(sample, source, destination, first, c, pixel); });
-    }
+    const std::int64_t left = begin + 4 * quads;
+    each(left, end - left, [&](std::int64_t c, std::int64_t from_pixel, std::int64_t i) {
+      apply<1>(sample, source, destination, first, c, from_pixel + i);
+    });
   }
   /// kCount pixels of channel first + c. kWhole: they share a draw.
   template <int kCount, bool kWhole = false>
@@ -242,13 +250,16 @@ struct DrawnChannels {
     const Random4 b = kCount > 1 && !kWhole ? DropoutMask::draw(sample, position / 4 + 1) : a;
     const std::uint32_t word[8] = {a.word[0], a.word[1], a.word[2], a.word[3],
                                    b.word[0], b.word[1], b.word[2], b.word[3]};
+    T values[kCount];  // all requested before the first is written, which may be in the same place
+    TY_UNROLL
+    for (int k = 0; k < kCount; ++k) values[k] = source[(pixel + k) * from.stride[3] + c];
+    TY_UNROLL
     for (int k = 0; k < kCount; ++k) {
       const std::uint32_t drawn = phase == 0   ? word[k]
                                   : phase == 1 ? word[k + 1]
                                   : phase == 2 ? word[k + 2]
                                                : word[k + 3];
-      const T value = source[(pixel + k) * from.stride[3] + c];
-      destination[(pixel + k) * to.stride[3] + c] = change(value, drawn);
+      destination[(pixel + k) * to.stride[3] + c] = change(values[k], drawn);
     }
   }
 };
