@@ -93,7 +93,7 @@ class Counted final : public Executor {
 class CountedExecutors final : public ExecutorFactory, public WeightPacking {
  public:
   CountedExecutors(LaunchLog& log, Device& device, Queue& queue)
-      : log_(log), device_(device), queue_(queue) {}
+      : log_(log), queues_{device, queue, queue} {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     const std::string_view type = step.op->type();
     if (type == "conv" || type == "conv_transpose") return make_counted_conv(log_, step);
@@ -127,6 +127,7 @@ class CountedExecutors final : public ExecutorFactory, public WeightPacking {
                                                       DType storage) const override {
     return make_copies<UnpackWeights, false>("unpacking", shapes, storage);
   }
+  [[nodiscard]] const StepQueues* queues() const override { return &queues_; }
   [[nodiscard]] std::string libraries() const override { return ""; }
 
  private:
@@ -137,14 +138,13 @@ class CountedExecutors final : public ExecutorFactory, public WeightPacking {
     auto copies =
         GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
           return std::make_unique<WeightCopies<Functor<T>, kPacks, CountingLauncher>>(
-              shapes, CountingLauncher(log_), device_, queue_);
+              shapes, CountingLauncher(log_), queues_.device, queues_.main);
         });
     return std::make_unique<Counted>(log_, kind, std::move(copies), Pass::forward_eval);
   }
 
   LaunchLog& log_;
-  Device& device_;
-  Queue& queue_;
+  StepQueues queues_;  // one is enough to count
 };
 
 }  // namespace

@@ -17,6 +17,8 @@
 
 namespace trainyard {
 
+class Device;
+class Queue;
 class StatisticsSum;
 
 /// What an executor is built from. Layouts are final, addresses are not known yet.
@@ -41,6 +43,7 @@ struct StepDescription {
   /// pixels, which are the gradient of the bias, are parameter_gradients[0].
   bool sums_bias = false;
   bool bias_summed = false;  // backward_parameters: that step writes the bias's gradient
+  bool beside = false;       // runs on StepQueues::beside
   std::uint32_t node = 0;    // index of the node in its graph: keys random draws
   int threads = 1;
   /// Bytes of workspace of step and library: the step takes what it needs, the library the rest.
@@ -70,6 +73,13 @@ class Executor {
   [[nodiscard]] virtual Algorithm algorithm() const { return {}; }
 };
 
+/// The queues of a device's executors, which outlive those.
+struct StepQueues {
+  Device& device;
+  Queue& main;
+  Queue& beside;  // of StepDescription::beside
+};
+
 /// Makes the executors of a device. An op that a device lacks is a link error.
 class ExecutorFactory {
  public:
@@ -82,6 +92,8 @@ class ExecutorFactory {
   /// Adds inputs[0] to outputs[0]; both have `layout`.
   [[nodiscard]] virtual std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
                                                                   int threads) const = 0;
+  /// Where steps may overlap; null: all run on one queue.
+  [[nodiscard]] virtual const StepQueues* queues() const { return nullptr; }
   /// The libraries that compute, with versions: "oneDNN 2.6.3"; empty if there are none.
   [[nodiscard]] virtual std::string libraries() const = 0;
   /// What was chosen by timing for the executors so far, as a JSON object; "{}" if nothing was.

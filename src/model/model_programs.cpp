@@ -70,6 +70,7 @@ ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool tra
   if (train) plans.train = make_plan(fused, target, request_of(graph, true));
   plans.blocks = lay_out_blocks(plans.eval.laid_out.graph);
   if (target.packs_weights) pack_weights(plans);
+  if (train) run_beside(*plans.train);
   return plans;
 }
 
@@ -90,6 +91,7 @@ ModelPrograms make_programs(const TrainingGraph& graph, const ExecutorFactory& e
   const int replicas = options.statistics_sum == nullptr ? 1 : options.statistics_sum->replicas();
   Target target = options.target;
   target.packs_weights = weight_packing_of(executors) != nullptr;
+  target.gradients_beside = target.gradients_beside && executors.queues() != nullptr;
   ModelPlans plans = make_plans(with_replicas(graph, replicas), target, options.train);
   ModelPrograms programs{.blocks = std::move(plans.blocks)};
   const auto make = [&](Plan&& plan) {

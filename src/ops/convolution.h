@@ -40,8 +40,10 @@ class ConvolutionOp : public Op {
   [[nodiscard]] virtual Margins margins(const Shape& input) const = 0;
 
   [[nodiscard]] Contract contract() const override {
-    return {
-        .backward_reads_inputs = true, .adds_gradient = true, .layouts = Contract::Layouts::any};
+    return {.backward_reads_inputs = true,
+            .adds_gradient = true,
+            .gradients_beside = true,
+            .layouts = Contract::Layouts::any};
   }
 
  protected:

@@ -40,6 +40,7 @@ Contract DenseOp::contract() const {
   using Layouts = Contract::Layouts;
   return {.backward_reads_inputs = true,
           .adds_gradient = true,
+          .gradients_beside = true,
           .keeps_steps = attributes_.per_position,
           .layouts = attributes_.per_position ? Layouts::rows : Layouts::plain};
 }

@@ -92,22 +92,24 @@ struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_first_input = false;  // and no other
   bool backward_reads_outputs = false;
-  bool synced_backward = false;     // backward_data computes the parameters' gradients too
-  bool in_place_forward = false;    // output 0 may overwrite input 0, if that appears only once
-  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
-  int in_place_gradient = 0;        // that of this input
-  bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
-                                    // (identity; flatten if the layouts agree)
-  bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
-  bool shared_gradient = false;     // backward_data writes one gradient for all inputs
-  bool adds_gradient = false;       // backward_data can add to its input's gradient, on devices
-                                    // that do so (Target::adds_gradients)
-  bool recomputes = false;          // outputs are cheap to recompute (Pass::recompute), which
-                                    // devices do that have Target::recomputes
-  bool draws = false;               // draws random numbers
-  bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
-  bool slices = false;              // output 0 and its gradient may be channels of a wider map (a
-                                    // concatenation), in whole blocks
+  bool synced_backward = false;    // backward_data computes the parameters' gradients too
+  bool in_place_forward = false;   // output 0 may overwrite input 0, if that appears only once
+  bool in_place_backward = false;  // one input gradient may overwrite output gradient 0:
+  int in_place_gradient = 0;       // that of this input
+  bool alias_forward = false;      // output 0 is input 0, no step needed in either direction
+                                   // (identity; flatten if the layouts agree)
+  bool alias_gradient = false;     // every input's gradient is the output's gradient (add)
+  bool shared_gradient = false;    // backward_data writes one gradient for all inputs
+  bool adds_gradient = false;      // backward_data can add to its input's gradient, on devices
+                                   // that do so (Target::adds_gradients)
+  bool gradients_beside = false;   // backward_parameters reads nothing that a later step writes, so
+                                   // that it may overlap those (Target::gradients_beside)
+  bool recomputes = false;         // outputs are cheap to recompute (Pass::recompute), which
+                                   // devices do that have Target::recomputes
+  bool draws = false;              // draws random numbers
+  bool eval_is_identity = false;   // forward_eval copies (dropout): aliased by the planner
+  bool slices = false;             // output 0 and its gradient may be channels of a wider map (a
+                                   // concatenation), in whole blocks
   bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
                                     // of activations (losses, metrics)
   std::int64_t vocabulary = 0;      // input 0 holds tokens, i32 [n, t], each below it; 0: numbers

@@ -82,9 +82,10 @@ class ModelMemory {
   [[nodiscard]] StepState* state() const {
     return reinterpret_cast<StepState*>(at(offsets_.state));
   }
-  /// kColumnGroups numbers: BatchContext::finished.
-  [[nodiscard]] std::uint32_t* finished() const {
-    return reinterpret_cast<std::uint32_t*>(at(offsets_.finished));
+  /// kColumnGroups numbers for each of the queues of StepQueues: BatchContext::finished.
+  [[nodiscard]] std::uint32_t* finished(bool beside) const {
+    auto* const all = reinterpret_cast<std::uint32_t*>(at(offsets_.finished));
+    return all + (beside ? kColumnGroups : 0);
   }
   [[nodiscard]] std::int64_t* sample_index() const {
     return reinterpret_cast<std::int64_t*>(at(offsets_.sample_index));

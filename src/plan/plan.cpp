@@ -353,6 +353,7 @@ StepDescription description_of(const Plan& plan, const PlanStep& step) {
                               .relu = step.relu,
                               .sums_bias = step.sums_bias,
                               .bias_summed = step.bias_summed,
+                              .beside = step.beside,
                               .node = key_of(node.path),
                               .workspace_cap = plan.target.workspace_cap};
   for (const TensorId gradient : step.input_gradients) {

@@ -67,6 +67,9 @@ struct PlanStep {
   bool relu = false;           // forward: takes the step of the ReLU behind its layer along
   bool sums_bias = false;    // backward of that ReLU: writes the gradient of the layer's bias too,
   bool bias_summed = false;  // and the layer's own step does not
+  bool beside = false;       // runs on the queue beside that of the other steps
+  // Begins when this earlier step, one that runs beside, is done; -1: waits for none.
+  std::int32_t awaits = -1;
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
 };
@@ -135,6 +138,11 @@ void absorb_relus(Plan& plan);
 /// memory is free in between: where the op traits and the target allow it, all of the tensor can be
 /// recomputed, and what that reads is kept for later steps anyway. Part of make_plan().
 void recompute_outputs(Plan& plan);
+
+/// Marks the steps of parameters' gradients that run beside the steps that follow them
+/// (PlanStep::beside), if the target does that, and the steps that await them. Their tensors live
+/// until they are awaited. To be called once no more steps are inserted.
+void run_beside(Plan& plan);
 
 /// Lets outputs reuse the memory of inputs that are not read afterwards, where op traits allow it.
 void merge_in_place(Plan& plan);

@@ -22,17 +22,30 @@ void use(std::vector<Lifetime>& lifetimes, const Plan& plan, TensorId id, int st
   lifetime.last = std::max(lifetime.last, step);
 }
 
+void use_all(std::vector<Lifetime>& lifetimes, const Plan& plan, const PlanStep& of, int step) {
+  for (const auto* list : {&of.inputs, &of.outputs, &of.output_gradients, &of.input_gradients,
+                           &of.parameter_gradients, &of.packed_gradients}) {
+    for (const TensorId id : *list) use(lifetimes, plan, id, step);
+  }
+  use(lifetimes, plan, of.reserve, step);
+  use(lifetimes, plan, of.workspace, step);
+}
+
+/// The last step that a step which runs beside may overlap: the one before the next that awaits it.
+int last_overlapped(const Plan& plan, int beside) {
+  const int steps = static_cast<int>(plan.steps.size());
+  for (int index = beside + 1; index < steps; ++index) {
+    if (plan.steps[index].awaits >= beside) return index - 1;
+  }
+  return steps - 1;
+}
+
 std::vector<Lifetime> lifetimes_of(const Plan& plan) {
   std::vector<Lifetime> lifetimes(plan.tensors.size());
   for (int index = 0; index < static_cast<int>(plan.steps.size()); ++index) {
     const PlanStep& step = plan.steps[index];
-    for (const auto* list :
-         {&step.inputs, &step.outputs, &step.output_gradients, &step.input_gradients,
-          &step.parameter_gradients, &step.packed_gradients}) {
-      for (const TensorId id : *list) use(lifetimes, plan, id, index);
-    }
-    use(lifetimes, plan, step.reserve, index);
-    use(lifetimes, plan, step.workspace, index);
+    use_all(lifetimes, plan, step, index);
+    if (step.beside) use_all(lifetimes, plan, step, last_overlapped(plan, index));
   }
   for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
     if (plan.tensors[id].kept) lifetimes[plan.root(id)].last = static_cast<int>(plan.steps.size());

@@ -26,12 +26,21 @@ void add_reserves(Plan& plan, std::span<const StepNeeds> needs) {
   }
 }
 
+/// Steps that run beside do so one after the other, so they share one workspace.
 void add_workspaces(Plan& plan, std::span<const StepNeeds> needs) {
+  TensorId beside = kNoTensor;
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    PlanStep& step = plan.steps[index];
     const std::size_t bytes = needs[index].workspace;
     if (bytes == 0) continue;
-    const std::string name = name_of(plan, plan.steps[index]) + " workspace";
-    plan.steps[index].workspace = add_bytes(plan, name, bytes);
+    if (step.beside && beside != kNoTensor) {
+      step.workspace = beside;
+      plan.tensors[beside].bytes = std::max(plan.tensors[beside].bytes, bytes);
+      continue;
+    }
+    const std::string name = step.beside ? "beside" : name_of(plan, step);
+    step.workspace = add_bytes(plan, name + " workspace", bytes);
+    if (step.beside) beside = step.workspace;
   }
 }
 

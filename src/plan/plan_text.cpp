@@ -20,6 +20,8 @@ std::string tensor_list(const PlanStep& step) {
   append("dpacked", step.packed_gradients);
   append("reserve", {step.reserve});
   append("workspace", {step.workspace});
+  if (step.awaits >= 0) out += fmt::format(" after={}", step.awaits);
+  if (step.beside) out += " beside";
   return out;
 }
 

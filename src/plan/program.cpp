@@ -64,7 +64,8 @@ std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors&
 
 Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
                  StatisticsSum* statistics_sum)
-    : plan_(std::move(plan)), blocks_(blocks) {
+    : plan_(std::move(plan)), blocks_(blocks), queues_(factory.queues()) {
+  if (queues_ != nullptr) reached_ = queues_->device.make_event();
   std::vector<StepNeeds> needs;
   for (const PlanStep& step : plan_.steps) {
     make_executor(factory, step, threads, statistics_sum);
@@ -92,6 +93,7 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
             ? factory.make_accumulate(to.layout, to.type, threads)
             : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
   }
+  if (step.beside) bound.done = queues_->device.make_event();
   steps_.push_back(std::move(bound));
 }
 
@@ -141,7 +143,7 @@ void Program::bind(const ModelMemory& memory, const WeightBlocks& weights, std::
                .batch = {.sample_index = memory.sample_index(),
                          .state = memory.state(),
                          .seed = seed,
-                         .finished = memory.finished()}};
+                         .finished = memory.finished(step.beside)}};
     if (step.kind == PlanStep::Kind::op) bind_blocks(memory, weights, step, tensors);
     steps_[index].executor->bind(tensors);
   }
@@ -181,14 +183,33 @@ void Program::bind_blocks(const ModelMemory& memory, const WeightBlocks& weights
 }
 
 void Program::run(std::size_t begin, std::size_t end) {
-  for (std::size_t index = begin; index < end; ++index) steps_[index].executor->run();
+  const auto first = static_cast<std::int32_t>(begin);
+  std::int32_t beside = -1;  // the last one that was begun
+  for (std::size_t index = begin; index < end; ++index) {
+    const std::int32_t awaited = plan_.steps[index].awaits;
+    if (awaited >= first) steps_[awaited].done->wait_on(queues_->main);
+    if (plan_.steps[index].beside) {
+      run_beside(steps_[index]);
+      beside = static_cast<std::int32_t>(index);
+    } else {
+      steps_[index].executor->run();
+    }
+  }
+  if (beside >= 0) steps_[beside].done->wait_on(queues_->main);
+}
+
+void Program::run_beside(const BoundStep& step) {
+  reached_->record(queues_->main);
+  reached_->wait_on(queues_->beside);
+  step.executor->run();
+  step.done->record(queues_->beside);
 }
 
 std::optional<NonFinite> Program::run_checked(Queue& queue) {
   std::optional<NonFinite> first;
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     const PlanStep& step = plan_.steps[index];
-    steps_[index].executor->run();
+    run(index, index + 1);
     if (first) continue;
     if (const auto what = nonfinite(queue, step.pass, steps_[index].tensors)) {
       const Node& node = plan_.laid_out.graph.nodes[step.node];
@@ -210,7 +231,7 @@ void Program::run_timed(Queue& queue, std::vector<StepTime>& times) {
   }
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     const auto begin = Clock::now();
-    steps_[index].executor->run();
+    run(index, index + 1);
     queue.wait();
     times[index].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   }

@@ -45,7 +45,8 @@ class Program {
   void bind(const ModelMemory& memory, const WeightBlocks& weights, std::byte* transient,
             std::uint64_t seed);
   void run() { run(0, steps_.size()); }
-  /// The steps from `begin` to the one before `end` of plan().steps.
+  /// The steps from `begin` to the one before `end` of plan().steps. What is enqueued afterwards
+  /// follows all of them.
   void run(std::size_t begin, std::size_t end);
   /// Runs step by step and returns the first one that writes a non-finite value (--eager, and the
   /// search for the cause). The steps after it run too, since other replicas may wait for their
@@ -61,7 +62,9 @@ class Program {
   struct BoundStep {
     std::unique_ptr<Executor> executor;
     StepTensors tensors;
+    std::unique_ptr<Event> done;  // of a step that runs beside
   };
+  void run_beside(const BoundStep& step);
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
                      StatisticsSum* statistics_sum);
   [[nodiscard]] std::unique_ptr<Executor> make_unpack(const ExecutorFactory& factory,
@@ -73,6 +76,8 @@ class Program {
   Plan plan_;
   BlockLayout blocks_;
   std::vector<BoundStep> steps_;
+  const StepQueues* queues_;        // null: one queue
+  std::unique_ptr<Event> reached_;  // where the main queue is when a step beside begins
   std::byte* inputs_ = nullptr;
   std::byte* gradients_ = nullptr;
   std::byte* transient_ = nullptr;

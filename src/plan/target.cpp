@@ -81,6 +81,7 @@ Target cuda_target(Precision precision) {
           .maps_input = true,
           .packs_weights = true,
           .adds_gradients = true,
+          .gradients_beside = true,
           .absorbs_relu = true,
           .relu_sums_bias = true,
           .workspace_cap = kCudaWorkspaceCap};

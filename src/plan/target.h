@@ -37,12 +37,14 @@ struct Target {
   bool fuse = true;             // apply fuse() and write branches straight into their concatenation
   bool adds_gradients = false;  // a step may add its input's gradient to another one of that input
                                 // (PlanStep::adds_gradient), if its op can
-  bool recomputes = false;      // outputs that are cheap to recompute are not kept for the
-                                // backward pass (recompute_outputs())
-  bool absorbs_relu = false;    // layers with a bias write what the ReLU behind them makes of it
-  bool relu_sums_bias = false;  // and its backward step writes the gradient of their bias
-                                // (absorb_relus())
-  bool cancel_biases = true;    // apply cancel_biases() to what is trained
+  bool gradients_beside = false;  // steps of parameters' gradients overlap the backward steps that
+                                  // follow, where their op can (run_beside())
+  bool recomputes = false;        // outputs that are cheap to recompute are not kept for the
+                                  // backward pass (recompute_outputs())
+  bool absorbs_relu = false;      // layers with a bias write what the ReLU behind them makes of it
+  bool relu_sums_bias = false;    // and its backward step writes the gradient of their bias
+                                  // (absorb_relus())
+  bool cancel_biases = true;      // apply cancel_biases() to what is trained
   /// StepDescription::workspace_cap of every step.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
 

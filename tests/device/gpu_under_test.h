@@ -14,9 +14,11 @@ namespace trainyard::test {
 struct GpuUnderTest {
   std::unique_ptr<Device> device = cuda::make_cuda_device(0);
   std::unique_ptr<Queue> queue = device->make_queue();
+  std::unique_ptr<Queue> beside = device->make_patient_queue();
   std::unique_ptr<ExecutorFactory> executors =
       make_cuda_executors({.device = device.get(),
                            .queue = queue.get(),
+                           .beside = beside.get(),
                            .gpu = "under test",
                            .cudnn = TY_CUDNN_LIBRARY,
                            .cublaslt = TY_CUBLASLT_LIBRARY,

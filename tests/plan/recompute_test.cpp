@@ -26,11 +26,6 @@ std::ptrdiff_t recomputed(const Plan& plan) {
   return std::ranges::count(plan.steps, Pass::recompute, &PlanStep::pass);
 }
 
-/// The index of the first step of this name.
-std::ptrdiff_t index_of(const Plan& plan, const std::string& name) {
-  return &step_named(plan, name) - plan.steps.data();
-}
-
 /// conv1, bn2, relu3, conv4, bn5, relu6, dense7.
 Plan two_layers(const Target& target, bool keep_first = false) {
   LayerNetwork network({2, 16, 4, 4});

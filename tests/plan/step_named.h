@@ -18,4 +18,9 @@ inline const PlanStep& step_named(const Plan& plan, const std::string& name) {
   return *found;
 }
 
+/// Its place in the plan.
+inline std::ptrdiff_t index_of(const Plan& plan, const std::string& name) {
+  return &step_named(plan, name) - plan.steps.data();
+}
+
 }  // namespace trainyard::testing

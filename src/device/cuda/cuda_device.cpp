@@ -1,5 +1,6 @@
 #include "device/cuda/cuda_device.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -23,7 +24,10 @@ cudaStream_t make_stream(int ordinal, CudaQueue::Urgency urgency) {
   const CurrentDevice current(ordinal);
   int least = 0, greatest = 0;
   TY_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  const int priority = urgency == CudaQueue::Urgency::most ? greatest : least;
+  const int usual = std::max(greatest, least - 1);  // a smaller number is more urgent
+  const int priority = urgency == CudaQueue::Urgency::most    ? greatest
+                       : urgency == CudaQueue::Urgency::usual ? usual
+                                                              : least;
   cudaStream_t stream = nullptr;
   TY_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
   return stream;
@@ -143,6 +147,9 @@ class CudaDevice final : public Device {
   }
   [[nodiscard]] std::unique_ptr<Queue> make_urgent_queue() override {
     return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Urgency::most);
+  }
+  [[nodiscard]] std::unique_ptr<Queue> make_patient_queue() override {
+    return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Urgency::least);
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(ordinal_);

@@ -22,10 +22,10 @@ struct DestroyEvent {
 /// the host's side only.
 class CudaQueue final : public Queue {
  public:
-  enum class Urgency { usual, most };
+  enum class Urgency { least, usual, most };
 
-  /// On the device `ordinal`; not ordered with any other stream. The blocks of an urgent one's
-  /// kernels are placed before those of others that wait for a processor.
+  /// On the device `ordinal`; not ordered with any other stream. The blocks of a more urgent
+  /// one's kernels are placed before those of others that wait for a processor.
   explicit CudaQueue(int ordinal, Urgency urgency = Urgency::usual);
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }

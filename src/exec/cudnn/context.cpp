@@ -10,7 +10,14 @@ Context::Context(CudaExecutorSettings settings)
       library_(settings_.cudnn),
       handle_(library_, stream_),
       properties_(make_device_properties(library_, settings_.ordinal)),
-      book_(settings_, library_.version()) {}
+      book_(settings_, library_.version()) {
+  if (settings_.beside != nullptr) beside_.emplace(library_, cuda::stream_of(*settings_.beside));
+}
+
+Lane Context::lane(bool beside) const {
+  if (!beside) return {.stream = stream_, .handle = handle_.get()};
+  return {.stream = cuda::stream_of(*settings_.beside), .handle = beside_->get()};
+}
 
 const MatmulLibrary& Context::matmul_library() {
   if (!matmul_library_) matmul_library_.emplace(settings_.cublaslt);

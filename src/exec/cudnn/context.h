@@ -16,6 +16,13 @@
 
 namespace trainyard::cudnn {
 
+/// A queue of a GPU as its libraries see it. Each has a handle of its own, since a handle's scratch
+/// memory serves one stream.
+struct Lane {
+  cudaStream_t stream = nullptr;
+  cudnnHandle_t handle = nullptr;
+};
+
 /// Shared by a factory and its executors, because a plan may outlive the factory that made them.
 class Context {
  public:
@@ -25,6 +32,8 @@ class Context {
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] const Library& library() const { return library_; }
   [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
+  /// Of the steps that run beside, or of the others.
+  [[nodiscard]] Lane lane(bool beside) const;
   [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
   /// Opened on the first call.
   [[nodiscard]] const MatmulLibrary& matmul_library();
@@ -39,6 +48,7 @@ class Context {
   cudaStream_t stream_;
   Library library_;
   LibraryHandle handle_;
+  std::optional<LibraryHandle> beside_;
   DescriptorPtr properties_;
   std::optional<MatmulLibrary> matmul_library_;
   EngineBook book_;

@@ -26,7 +26,8 @@ class ConvExecutor : public Executor {
         offsets_(conv_offsets(step, context_->settings().workspace_cap)),
         // Without groups the padding takes part in the product and comes out zero.
         clears_padding_(step_.attributes.groups > 1),
-        tf32_(step.tf32) {
+        tf32_(step.tf32),
+        lane_(context_->lane(step.beside)) {
     choose();
   }
   [[nodiscard]] std::size_t workspace_bytes() const final { return offsets_.workspace.used(); }
@@ -43,7 +44,7 @@ class ConvExecutor : public Executor {
     if (adds_apart()) {
       result_ = offsets_.workspace.take(graph_.result().bytes());
       const Layout& layout = writes_output() ? step_.maps.output : step_.maps.input;
-      add_ = cuda::make_functor_accumulate(context_->stream(), layout, storage_);
+      add_ = cuda::make_functor_accumulate(lane_.stream, layout, storage_);
     }
     // Engines that failed during the search may have left CUDA's last error for the next launch.
     cuda::ignore(cudaGetLastError());
@@ -76,13 +77,13 @@ class ConvExecutor : public Executor {
   }
   void run_graph() const {
     const Library& library = context_->library();
-    library.check(library.call().execute(context_->handle(), engine_.plan->raw(), pack_->raw()),
+    library.check(library.call().execute(lane_.handle, engine_.plan->raw(), pack_->raw()),
                   "running a convolution");
     if (add_ != nullptr) add_->run();
   }
   void clear_padding(const TensorView& tensor) const {
     if (clears_padding_ && has_padding(tensor.layout)) {
-      zero_padding_channels(context_->stream(), tensor);
+      zero_padding_channels(lane_.stream, tensor);
     }
   }
 
@@ -93,6 +94,7 @@ class ConvExecutor : public Executor {
   ConvOffsets offsets_;
   bool clears_padding_;
   bool tf32_;
+  Lane lane_;
   EnginePlan engine_;
   std::size_t engine_offset_ = 0;
   DescriptorPtr pack_;
@@ -115,7 +117,7 @@ class ConvForward final : public ConvExecutor {
   void run() override {
     run_graph();
     if (bias_ != nullptr && !engine_.choice.adds_bias) {
-      add_bias(context_->stream(), storage_, rows_, output_.data, bias_, step_.relu);
+      add_bias(lane_.stream, storage_, rows_, output_.data, bias_, step_.relu);
     }
     clear_padding(output_);
   }
@@ -158,8 +160,8 @@ class ConvBackwardParameters final : public ConvExecutor {
   void run() override {
     run_graph();
     if (bias_gradient_ != nullptr) {
-      bias_gradient(context_->stream(), storage_, rows_, output_gradient_, bias_gradient_,
-                    partials_, finished_);
+      bias_gradient(lane_.stream, storage_, rows_, output_gradient_, bias_gradient_, partials_,
+                    finished_);
     }
   }
 

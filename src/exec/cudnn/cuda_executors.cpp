@@ -1,5 +1,6 @@
 #include "exec/cudnn/cuda_executors.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -18,8 +19,13 @@ class Executors final : public ExecutorFactory, public WeightPacking {
   explicit Executors(CudaExecutorSettings settings)
       : functors_(cuda::make_functor_executors(*settings.queue)),
         context_(std::make_shared<cudnn::Context>(std::move(settings))),
-        packing_(cudnn::make_weight_packing(*context_->settings().device,
-                                            *context_->settings().queue)) {}
+        packing_(
+            cudnn::make_weight_packing(*context_->settings().device, *context_->settings().queue)) {
+    const CudaExecutorSettings& given = context_->settings();
+    if (given.beside != nullptr) {
+      queues_.emplace(StepQueues{*given.device, *given.queue, *given.beside});
+    }
+  }
 
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     const std::string_view type = step.op->type();
@@ -49,6 +55,7 @@ class Executors final : public ExecutorFactory, public WeightPacking {
                                                       DType storage) const override {
     return packing_->make_unpack(shapes, storage);
   }
+  [[nodiscard]] const StepQueues* queues() const override { return queues_ ? &*queues_ : nullptr; }
   [[nodiscard]] std::string libraries() const override {
     return "cuDNN " + context_->library().version();
   }
@@ -58,6 +65,7 @@ class Executors final : public ExecutorFactory, public WeightPacking {
   std::unique_ptr<ExecutorFactory> functors_;
   ContextPtr context_;
   std::unique_ptr<WeightPacking> packing_;
+  std::optional<StepQueues> queues_;
 };
 
 }  // namespace

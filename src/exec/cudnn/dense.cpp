@@ -26,7 +26,8 @@ class DenseStep : public Executor {
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         units_(step.signature.parameters[0].shape[0]),
         features_(step.signature.parameters[0].shape[1]),
-        workspace_(context_->settings().workspace_cap) {
+        workspace_(context_->settings().workspace_cap),
+        stream_(context_->lane(step.beside).stream) {
     for (const Layout& given : {step.inputs[0], step.outputs[0]}) {
       const Layout layout = matrix_layout(dense_, given);
       TY_CHECK(same_memory(layout, plain_layout(shape_of(layout))), "dense layers read plain rows");
@@ -55,6 +56,7 @@ class DenseStep : public Executor {
   bool tf32_;
   std::int64_t samples_, units_, features_;
   StepWorkspace workspace_;
+  cudaStream_t stream_;
   std::size_t product_offset_ = 0;
 };
 
@@ -80,10 +82,9 @@ class DenseForward final : public DenseStep {
     if (product_.adds_bias()) product_.bind_bias(bias_);
   }
   void run() override {
-    const cudaStream_t stream = context_->stream();
-    product_.run(stream, input_, weight_, output_, scratch_);
+    product_.run(stream_, input_, weight_, output_, scratch_);
     if (bias_ != nullptr && !product_.adds_bias()) {
-      add_bias(stream, storage_, output_rows(), output_, bias_, relu_);
+      add_bias(stream_, storage_, output_rows(), output_, bias_, relu_);
     }
   }
 
@@ -114,7 +115,7 @@ class DenseBackwardData final : public DenseStep {
     scratch_ = address_at(tensors.workspace, product_offset_);
   }
   void run() override {
-    product_.run(context_->stream(), output_gradient_, weight_, input_gradient_, scratch_);
+    product_.run(stream_, output_gradient_, weight_, input_gradient_, scratch_);
   }
 
  private:
@@ -148,10 +149,9 @@ class DenseBackwardParameters final : public DenseStep {
     finished_ = tensors.batch.finished;
   }
   void run() override {
-    const cudaStream_t stream = context_->stream();
-    product_.run(stream, output_gradient_, input_, weight_gradient_, scratch_);
+    product_.run(stream_, output_gradient_, input_, weight_gradient_, scratch_);
     if (bias_gradient_ != nullptr) {
-      bias_gradient(stream, storage_, output_rows(), output_gradient_, bias_gradient_, partials_,
+      bias_gradient(stream_, storage_, output_rows(), output_gradient_, bias_gradient_, partials_,
                     finished_);
     }
   }

@@ -90,6 +90,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   const GpuFinding& gpu = usable.gpus.front();
   session.device = usable.backend->make_device(gpu.ordinal);
   session.queue = session.device->make_queue();
+  session.beside = session.device->make_patient_queue();
   session.copies = session.device->make_queue();
   if (ranks != nullptr && ranks->size() > 1) join_gpus(choice, *ranks, session);
   using EngineSource = CudaExecutorSettings::EngineSource;
@@ -100,6 +101,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.executors = usable.backend->make_executors(
       {.device = session.device.get(),
        .queue = session.queue.get(),
+       .beside = session.beside.get(),
        .ordinal = gpu.ordinal,
        .gpu = gpu.name,
        .cudnn = library_path(usable, "cuDNN"),
