@@ -6,6 +6,7 @@
 #include "counted/counting_launcher.h"
 #include "exec/functor/channel_rows.h"
 #include "exec/functor/relu_bias.h"
+#include "exec/narrow/narrow_step.h"
 #include "exec/packed_parameters.h"
 #include "ops/elementwise.h"
 
@@ -25,12 +26,13 @@ class Launches final : public Executor {
 
   /// A call that reads or writes the step's maps and `weight_bytes`, once each; what it adds to, it
   /// reads too.
-  void add_call(std::string_view kind, std::size_t weight_bytes) {
+  void add_call(std::string_view kind, std::size_t weight_bytes, const std::string& functor = "") {
     const std::size_t added = step_.adds_gradient ? map_bytes(step_.inputs[0]) : 0;
     const std::size_t bytes =
         map_bytes(step_.inputs[0]) + map_bytes(step_.outputs[0]) + weight_bytes + added;
     const double flop = 2.0 * static_cast<double>(step_.signature.multiply_adds);
-    launches_.push_back([this, kind, bytes, flop] { log_.add_call(kind, bytes, flop); });
+    launches_.push_back(
+        [this, kind, bytes, flop, functor] { log_.add_call(kind, bytes, flop, functor); });
   }
   /// `launch` with the launcher and the storage type, as `kind`.
   template <class F>
@@ -81,7 +83,9 @@ std::unique_ptr<Executor> make_counted_conv(LaunchLog& log, const StepDescriptio
   const ConvStep conv = conv_step(step);
   const bool groups = conv.attributes.groups > 1;
   auto launches = std::make_unique<Launches>(log, step);
-  launches->add_call("convolution", packed_bytes(weight_shape(conv), step.storage));
+  const bool narrow = is_narrow(conv, step.storage);
+  launches->add_call("convolution", packed_bytes(weight_shape(conv), step.storage),
+                     narrow ? functor_name<NarrowConv<BFloat16, false, false>>() : "");
   const ChannelRows rows(step.outputs[0]);
   if (conv.adds_bias()) launches->add_bias(rows);
   if (conv.sums_bias()) launches->add_bias_gradient(rows);

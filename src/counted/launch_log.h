@@ -24,7 +24,7 @@ struct Launch {
   /// Read and written, each tensor as often as this launch reads or writes it, padding included; of
   /// a library's call once. Empty until the step that it belongs to has ended.
   std::optional<std::size_t> bytes;
-  double flop = 0;  // of a library's call: two per multiply-add
+  double flop = 0;  // of a product: two per multiply-add
 };
 
 class LaunchLog {
@@ -34,9 +34,14 @@ class LaunchLog {
   void add(std::string functor, std::optional<std::size_t> bytes) {
     launches_.push_back({.kind = kind_, .functor = std::move(functor), .bytes = bytes});
   }
-  void add_call(std::string_view kind, std::size_t bytes, double flop) {
-    launches_.push_back(
-        {.kind = std::string(kind), .functor = {}, .library = true, .bytes = bytes, .flop = flop});
+  /// Of a library, or of a functor that does what libraries do.
+  void add_call(std::string_view kind, std::size_t bytes, double flop, std::string functor = {}) {
+    const bool library = functor.empty();
+    launches_.push_back({.kind = std::string(kind),
+                         .functor = std::move(functor),
+                         .library = library,
+                         .bytes = bytes,
+                         .flop = flop});
   }
   /// A copy or a fill.
   void add_transfer(std::string_view kind, std::size_t bytes) {

@@ -15,6 +15,7 @@
 #include "kernels/cuda_columns.cuh"
 #include "kernels/cuda_error.h"
 #include "kernels/last_block.cuh"
+#include "kernels/mma.cuh"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
 
@@ -88,6 +89,12 @@ struct CudaTeam {
                                     larger<T>(most, f(i));
                                 most = combine_lanes(most, LaneMax{});))
     return most;
+  }
+  /// sums += a * b on the tensor cores, for each warp (multiply_add_16x8x16()).
+  template <class T>
+  TY_HD void multiply_add(float (&sums)[4], const std::uint32_t (&a)[4],
+                          const std::uint32_t (&b)[2]) const {
+    NV_IF_TARGET(NV_IS_DEVICE, (multiply_add_16x8x16<T>(sums, a, b);))
   }
   /// Calls f() in the first lane.
   template <class F>

@@ -1,5 +1,5 @@
-// Convolutions. Weights are read packed, unless the plain ones are in the same order and type, and
-// so are their gradients written (packed_parameters.h).
+// Convolutions: cuDNN's, and those of few channels ours. Weights are read packed, unless the plain
+// ones are in the same order and type, and so are their gradients written (packed_parameters.h).
 #include <cstddef>
 #include <string>
 
@@ -10,6 +10,7 @@
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/cuda/functors.h"
+#include "exec/narrow/narrow_step.h"
 #include "exec/packed_parameters.h"
 
 namespace trainyard::cudnn {
@@ -27,12 +28,14 @@ class ConvExecutor : public Executor {
         // Without groups the padding takes part in the product and comes out zero.
         clears_padding_(step_.attributes.groups > 1),
         tf32_(step.tf32),
-        lane_(context_->lane(step.beside)) {
-    choose();
+        lane_(context_->lane(step.beside)),
+        narrow_(is_narrow(step_, storage_)) {
+    if (!narrow_) choose();
   }
   [[nodiscard]] std::size_t workspace_bytes() const final { return offsets_.workspace.used(); }
   [[nodiscard]] Algorithm algorithm() const final {
-    return {.name = "cuDNN engine " + std::to_string(engine_.choice.engine)};
+    return {.name = narrow_ ? "tensor cores, 16 channels"
+                            : "cuDNN engine " + std::to_string(engine_.choice.engine)};
   }
 
  private:
@@ -67,6 +70,12 @@ class ConvExecutor : public Executor {
   /// `bias` is null unless the engine adds it.
   void bind_graph(const StepTensors& tensors, void* weight, void* bias = nullptr) {
     ConvMaps<TensorView> maps = step_.views(tensors);
+    if (narrow_) {
+      from_ = (writes_output() ? maps.input : maps.output).data;
+      to_ = (writes_output() ? maps.output : maps.input).data;
+      weight_ = weight;
+      return;
+    }
     if (adds_apart()) set_apart(writes_output() ? maps.output : maps.input, tensors.workspace);
     pack_ = make_variant_pack(context_->library(),
                               {.input = maps.input.data,
@@ -76,6 +85,7 @@ class ConvExecutor : public Executor {
                                .workspace = address_at(tensors.workspace, engine_offset_)});
   }
   void run_graph() const {
+    if (narrow_) return narrow_conv(lane_.stream, storage_, step_, from_, weight_, to_);
     const Library& library = context_->library();
     library.check(library.call().execute(lane_.handle, engine_.plan->raw(), pack_->raw()),
                   "running a convolution");
@@ -95,6 +105,10 @@ class ConvExecutor : public Executor {
   bool clears_padding_;
   bool tf32_;
   Lane lane_;
+  bool narrow_;  // by a kernel of ours, from and to these maps, without an engine
+  const void* from_ = nullptr;
+  const void* weight_ = nullptr;
+  void* to_ = nullptr;
   EnginePlan engine_;
   std::size_t engine_offset_ = 0;
   DescriptorPtr pack_;

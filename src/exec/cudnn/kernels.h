@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "device/device.h"
+#include "exec/conv_step.h"
 #include "exec/executor.h"
 #include "exec/functor/channel_rows.h"
 #include "exec/product_shape.h"
@@ -32,6 +33,9 @@ void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, con
                                                        const StepDescription& step);
 /// Writes zeros to the padding channels.
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
+/// A convolution's step for which is_narrow() holds.
+void narrow_conv(cudaStream_t stream, DType type, const ConvStep& step, const void* from,
+                 const void* weight, void* to);
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
                                                       const StepDescription& step);

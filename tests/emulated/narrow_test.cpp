@@ -1,0 +1,99 @@
+// Narrow convolutions on tensor cores, emulated, against the processor's loops: with whole numbers,
+// whose sums are exact in any order, bit for bit.
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+#include "exec/narrow/narrow_conv.h"
+#include "grid.h"
+#include "kernels/cuda_launch.cuh"
+#include "kernels/launch.h"
+
+using namespace trainyard;
+
+namespace {
+
+/// Three images of 5 x 7 pixels: not a multiple of what a warp does. Pixels of 16 channels are
+/// spaced as in a wider map.
+constexpr std::uint32_t kHeight = 5, kWidth = 7, kPixels = 3 * kHeight * kWidth;
+constexpr std::int64_t kFromStride = 24, kToStride = 16 + 8;
+
+template <class T>
+std::vector<T> whole_numbers(std::int64_t count, std::mt19937& random) {
+  std::vector<T> numbers(static_cast<std::size_t>(count));
+  for (T& number : numbers) number = T(static_cast<float>(static_cast<int>(random() % 7) - 3));
+  return numbers;
+}
+
+template <class T>
+struct Problem {
+  std::mt19937 random{3};
+  std::vector<T> from = whole_numbers<T>(kPixels * kFromStride, random);
+  std::vector<T> weight = whole_numbers<T>(16 * 9 * 16, random);
+  std::vector<T> to = whole_numbers<T>(kPixels * kToStride, random);
+
+  template <bool kToInput, bool kAdds, class Launcher>
+  [[nodiscard]] std::vector<std::uint16_t> run(const Launcher& launcher) const {
+    std::vector<T> result = to;
+    const NarrowMaps<T> maps{.height = kHeight,
+                             .width = kWidth,
+                             .pixels = kPixels,
+                             .from_stride = kFromStride,
+                             .to_stride = kToStride,
+                             .from = from.data(),
+                             .weight = weight.data(),
+                             .to = result.data()};
+    launcher.rows((kPixels + kNarrowPixels - 1) / kNarrowPixels,
+                  NarrowConv<T, kToInput, kAdds>{maps});
+    std::vector<std::uint16_t> bits;
+    for (const T value : result) bits.push_back(value.bits);
+    return bits;
+  }
+};
+
+template <class T, bool kToInput, bool kAdds>
+void check() {
+  const Problem<T> problem;
+  const auto expected = problem.template run<kToInput, kAdds>(CpuLauncher(1));
+  for (const auto turns : {emulated::Turns::ascending, emulated::Turns::descending}) {
+    emulated::set_conduct({.turns = turns});
+    CHECK(problem.template run<kToInput, kAdds>(CudaLauncher(nullptr)) == expected);
+  }
+  emulated::set_conduct({});
+}
+
+/// The middle channel of the middle pixel by the definition of a convolution.
+template <class T>
+float by_definition(const Problem<T>& problem, bool to_input) {
+  float sum = 0;
+  for (int tap = 0; tap < 9; ++tap) {
+    const int from_tap = to_input ? 8 - tap : tap;
+    const std::int64_t pixel =
+        17 + (from_tap / 3 - 1) * static_cast<int>(kWidth) + from_tap % 3 - 1;
+    for (int c = 0; c < 16; ++c) {
+      const int weight = to_input ? (c * 9 + tap) * 16 + 8 : (8 * 9 + tap) * 16 + c;
+      sum += static_cast<float>(problem.from[pixel * kFromStride + c]) *
+             static_cast<float>(problem.weight[weight]);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a narrow convolution and its input's gradient on tensor cores", T, BFloat16,
+                   Float16) {
+  check<T, false, false>();
+  check<T, false, true>();
+  check<T, true, false>();
+  check<T, true, true>();
+}
+
+TEST_CASE("the processor's loops are the convolution") {
+  const Problem<Float16> problem;                                // whole numbers to 2048 are exact
+  const auto at = static_cast<std::size_t>(17 * kToStride + 8);  // of row 2, column 3
+  const auto bits_of = [](float value) { return Float16(value).bits; };
+  CHECK(problem.run<false, false>(CpuLauncher(1))[at] == bits_of(by_definition(problem, false)));
+  CHECK(problem.run<true, false>(CpuLauncher(1))[at] == bits_of(by_definition(problem, true)));
+}
