@@ -42,7 +42,8 @@ class Communicator {
   /// All-reduces `count` elements of f64, f32, f16, bf16 or i32 in place; bit-identical on every
   /// rank and, with sums_in_tree(), in every run.
   virtual void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) = 0;
-  /// all_reduce_sum() of each part, in one call if that is faster.
+  /// all_reduce_sum() of each part, in one call if that is faster; without sums_in_tree() the order
+  /// of a sum may then be another one, as NCCL's is from three ranks on.
   virtual void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
     for (const SumPart& part : parts) all_reduce_sum(queue, part.data, part.count, part.type);
   }
