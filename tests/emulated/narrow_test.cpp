@@ -14,10 +14,9 @@ using namespace trainyard;
 
 namespace {
 
-/// Three images of 5 x 7 pixels: not a multiple of what a warp does. Pixels of 16 channels are
-/// spaced as in a wider map.
+/// Three images of 5 x 7 pixels: not a multiple of what a warp does.
 constexpr std::uint32_t kHeight = 5, kWidth = 7, kPixels = 3 * kHeight * kWidth;
-constexpr std::int64_t kFromStride = 24, kToStride = 16 + 8;
+constexpr std::int64_t kValues = kPixels * kNarrowChannels;
 
 template <class T>
 std::vector<T> whole_numbers(std::int64_t count, std::mt19937& random) {
@@ -29,9 +28,9 @@ std::vector<T> whole_numbers(std::int64_t count, std::mt19937& random) {
 template <class T>
 struct Problem {
   std::mt19937 random{3};
-  std::vector<T> from = whole_numbers<T>(kPixels * kFromStride, random);
+  std::vector<T> from = whole_numbers<T>(kValues, random);
   std::vector<T> weight = whole_numbers<T>(16 * 9 * 16, random);
-  std::vector<T> to = whole_numbers<T>(kPixels * kToStride, random);
+  std::vector<T> to = whole_numbers<T>(kValues, random);
 
   template <bool kToInput, bool kAdds, class Launcher>
   [[nodiscard]] std::vector<std::uint16_t> run(const Launcher& launcher) const {
@@ -39,8 +38,6 @@ struct Problem {
     const NarrowMaps<T> maps{.height = kHeight,
                              .width = kWidth,
                              .pixels = kPixels,
-                             .from_stride = kFromStride,
-                             .to_stride = kToStride,
                              .from = from.data(),
                              .weight = weight.data(),
                              .to = result.data()};
@@ -73,7 +70,7 @@ float by_definition(const Problem<T>& problem, bool to_input) {
         17 + (from_tap / 3 - 1) * static_cast<int>(kWidth) + from_tap % 3 - 1;
     for (int c = 0; c < 16; ++c) {
       const int weight = to_input ? (c * 9 + tap) * 16 + 8 : (8 * 9 + tap) * 16 + c;
-      sum += static_cast<float>(problem.from[pixel * kFromStride + c]) *
+      sum += static_cast<float>(problem.from[pixel * kNarrowChannels + c]) *
              static_cast<float>(problem.weight[weight]);
     }
   }
@@ -91,8 +88,8 @@ TEST_CASE_TEMPLATE("a narrow convolution and its input's gradient on tensor core
 }
 
 TEST_CASE("the processor's loops are the convolution") {
-  const Problem<Float16> problem;                                // whole numbers to 2048 are exact
-  const auto at = static_cast<std::size_t>(17 * kToStride + 8);  // of row 2, column 3
+  const Problem<Float16> problem;  // whole numbers to 2048 are exact
+  const auto at = static_cast<std::size_t>(17 * kNarrowChannels + 8);  // of row 2, column 3
   const auto bits_of = [](float value) { return Float16(value).bits; };
   CHECK(problem.run<false, false>(CpuLauncher(1))[at] == bits_of(by_definition(problem, false)));
   CHECK(problem.run<true, false>(CpuLauncher(1))[at] == bits_of(by_definition(problem, true)));

@@ -24,11 +24,10 @@ inline constexpr int kNarrowStrip = 16, kNarrowStrips = 4, kNarrowWarps = kTeamL
 /// Pixels of a row of the launch.
 inline constexpr std::int64_t kNarrowPixels = kNarrowStrip * kNarrowStrips * kNarrowWarps;
 
-/// Maps [n, height, width, 16], whose pixels may lie further apart.
+/// Maps [n, height, width, 16].
 template <class T>
 struct NarrowMaps {
   std::uint32_t height, width, pixels;  // pixels of all images
-  std::int64_t from_stride, to_stride;  // from pixel to pixel
   const T* from;
   const T* weight;  // [16, 3, 3, 16]: filters, taps, channels
   T* to;
@@ -64,27 +63,37 @@ struct NarrowConv {
     std::uint32_t low, high;
   };
   struct Place {
-    std::uint32_t pixel;
-    std::int32_t y, x;
+    std::uint32_t pixel, y, x;
   };
 
   [[nodiscard]] TY_HD Place place_of(std::uint32_t pixel) const {
     const std::uint32_t line = pixel / maps.width;
-    return {pixel, static_cast<std::int32_t>(line % maps.height),
-            static_cast<std::int32_t>(pixel - line * maps.width)};
+    return {pixel, line % maps.height, pixel - line * maps.width};
+  }
+  /// The place `pixels` further on; cheaper than a division.
+  [[nodiscard]] TY_HD Place moved(Place place, std::uint32_t pixels) const {
+    place.pixel += pixels;
+    place.x += pixels;
+    while (place.x >= maps.width) {
+      place.x -= maps.width;
+      place.y = place.y + 1 == maps.height ? 0 : place.y + 1;
+    }
+    return place;
   }
   /// Whether tap `tap` of a window at `place` is inside its image.
   [[nodiscard]] TY_HD bool inside(const Place& place, int tap) const {
-    const std::int32_t y = place.y + tap / 3 - 1, x = place.x + tap % 3 - 1;
-    return place.pixel < maps.pixels && y >= 0 && y < static_cast<std::int32_t>(maps.height) &&
-           x >= 0 && x < static_cast<std::int32_t>(maps.width);
+    const int down = tap / 3 - 1, right = tap % 3 - 1;
+    return place.pixel < maps.pixels && (down >= 0 || place.y > 0) &&
+           (down <= 0 || place.y + 1 < maps.height) && (right >= 0 || place.x > 0) &&
+           (right <= 0 || place.x + 1 < maps.width);
   }
   [[nodiscard]] TY_HD const T* under(const Place& place, int tap) const {
-    const std::int64_t shift = (tap / 3 - 1) * static_cast<std::int64_t>(maps.width) + tap % 3 - 1;
-    return maps.from + (static_cast<std::int64_t>(place.pixel) + shift) * maps.from_stride;
+    const auto line = static_cast<std::int64_t>(maps.width) * kNarrowChannels;
+    return maps.from + static_cast<std::int64_t>(place.pixel) * kNarrowChannels +
+           (tap / 3 - 1) * line + (tap % 3 - 1) * kNarrowChannels;
   }
   TY_HD void store(std::uint32_t pixel, int c, float sum) const {
-    T* const to = maps.to + pixel * maps.to_stride + c;
+    T* const to = maps.to + static_cast<std::int64_t>(pixel) * kNarrowChannels + c;
     *to = static_cast<T>(kAdds ? static_cast<float>(*to) + sum : sum);
   }
 
@@ -117,18 +126,21 @@ struct NarrowConv {
         factors[tap][half] = weights(column(lane / 4, half), tap, lane % 4 * 4);
       }
     }
+    const std::uint32_t first = warp * kNarrowStrips * kNarrowStrip;
+    Place place = place_of(first + lane / 4);
     for (std::uint32_t strip = 0; strip < kNarrowStrips; ++strip) {
-      const std::uint32_t first = (warp * kNarrowStrips + strip) * kNarrowStrip;
-      if (first < maps.pixels) multiply_strip(team, first, lane, factors);
+      if (first + strip * kNarrowStrip < maps.pixels) multiply_strip(team, place, lane, factors);
+      place = moved(place, kNarrowStrip);
     }
   }
   /// The channel that is column `n` of product `half`, so that a lane's sums lie beside each other.
   static TY_HD int column(int n, int half) { return n / 2 * 4 + half * 2 + n % 2; }
 
+  /// `first` is the lane's first pixel of the strip.
   template <class Team>
-  TY_HD void multiply_strip(const Team& team, std::uint32_t first, int lane,
+  TY_HD void multiply_strip(const Team& team, const Place& first, int lane,
                             const Four (&factors)[kNarrowTaps][2]) const {
-    const Place places[2] = {place_of(first + lane / 4), place_of(first + 8 + lane / 4)};
+    const Place places[2] = {first, moved(first, kNarrowStrip / 2)};
     Four read[kNarrowTaps][2];
     TY_UNROLL
     for (int tap = 0; tap < kNarrowTaps; ++tap) {
@@ -156,7 +168,7 @@ struct NarrowConv {
   /// Channels c to c + 3 of a pixel: sums `first` and the next of both products.
   TY_HD void store_four(const Place& place, int c, int first, const float (&sums)[2][4]) const {
     if (place.pixel >= maps.pixels) return;
-    T* const to = maps.to + place.pixel * maps.to_stride + c;
+    T* const to = maps.to + static_cast<std::int64_t>(place.pixel) * kNarrowChannels + c;
     Pack<T, 4> pack;
     if (kAdds) pack = load_pack<T, 4>(to);
     TY_UNROLL

@@ -16,8 +16,9 @@ namespace trainyard {
   const Layout &input = step.maps.input, &output = step.maps.output;
   const auto one = [](const auto& hw) { return hw.h == 1 && hw.w == 1; };
   const auto suits = [](const Layout& map) {
-    return map.padded_channels == kNarrowChannels && ChannelRows(map).even &&
-           ChannelRows(map).packs(kNarrowChannels / 2) && ChannelRows(map).count < (1 << 30);
+    const ChannelRows rows(map);
+    return rows.padded == kNarrowChannels && rows.channel_stride == 1 && rows.even &&
+           rows.pixel_stride == kNarrowChannels && rows.count < (1 << 30);
   };
   return step.computes != ConvProduct::weight_gradient &&
          (storage == DType::bf16 || storage == DType::f16) && conv.kernel.h == 3 &&
@@ -32,17 +33,14 @@ void run_narrow(const Launcher& launcher, const ConvStep& step, const void* from
                 const void* weight, void* to) {
   const bool to_input = step.computes == ConvProduct::input_gradient;
   const Layout& read = to_input ? step.maps.output : step.maps.input;
-  const Layout& written = to_input ? step.maps.input : step.maps.output;
-  const ChannelRows from_rows(read), to_rows(written);
+  const std::int64_t pixels = ChannelRows(read).count;
   const NarrowMaps<T> maps{.height = static_cast<std::uint32_t>(read.extent[2]),
                            .width = static_cast<std::uint32_t>(read.extent[3]),
-                           .pixels = static_cast<std::uint32_t>(from_rows.count),
-                           .from_stride = from_rows.pixel_stride,
-                           .to_stride = to_rows.pixel_stride,
+                           .pixels = static_cast<std::uint32_t>(pixels),
                            .from = static_cast<const T*>(from),
                            .weight = static_cast<const T*>(weight),
                            .to = static_cast<T*>(to)};
-  const std::int64_t rows = (from_rows.count + kNarrowPixels - 1) / kNarrowPixels;
+  const std::int64_t rows = (pixels + kNarrowPixels - 1) / kNarrowPixels;
   if (to_input) {
     step.adds ? launcher.rows(rows, NarrowConv<T, true, true>{maps})
               : launcher.rows(rows, NarrowConv<T, true, false>{maps});
