@@ -75,15 +75,19 @@ TEST_CASE("sums of one call are one node of a recording, whatever their types") 
         }) == kWell);
 }
 
-TEST_CASE("an urgent queue has the greatest priority of its GPU, and others have the least") {
+TEST_CASE("a patient queue has the least priority of its GPU, and an urgent one the greatest") {
   const auto device = cuda::make_cuda_device(0);
-  int least = 1, greatest = 1, usual = 1, urgent = 1;
+  int least = 1, greatest = 1, usual = 1, urgent = 1, patient = 1;
   CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
   CHECK(greatest < least);
   const auto one = device->make_queue(), other = device->make_urgent_queue();
+  const auto last = device->make_patient_queue();
   CHECK(cudaStreamGetPriority(cuda::stream_of(*one), &usual) == cudaSuccess);
   CHECK(cudaStreamGetPriority(cuda::stream_of(*other), &urgent) == cudaSuccess);
-  CHECK(usual == least);
+  CHECK(cudaStreamGetPriority(cuda::stream_of(*last), &patient) == cudaSuccess);
+  CHECK(patient == least);
+  CHECK(usual < least);
+  CHECK(usual > greatest);
   CHECK(urgent == greatest);
 }
 
