@@ -11,7 +11,7 @@ double GpuRates::gflops(const Target& target) const {
 }
 
 std::span<const GpuRates> known_gpu_rates() {
-  static constexpr std::array<GpuRates, 3> kRates{{
+  static constexpr std::array<GpuRates, 4> kRates{{
       {.name = "H200",
        .gigabytes_per_second = 4300,
        .gflops_16 = 790e3,
@@ -19,6 +19,12 @@ std::span<const GpuRates> known_gpu_rates() {
        .gflops_f32 = 60e3,
        .source = "memory and 16 bits measured by copies and by products of noise; TF32 half of "
                  "that; f32 0.9 of NVIDIA's 67 TFLOP/s"},
+      {.name = "H100",
+       .gigabytes_per_second = 3010,
+       .gflops_16 = 800e3,
+       .gflops_tf32 = 414e3,
+       .gflops_f32 = 51.7e3,
+       .source = "80 GB HBM3, SXM: measured by copies and by products"},
       {.name = "A100",
        .gigabytes_per_second = 1835,
        .gflops_16 = 281e3,

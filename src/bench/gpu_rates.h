@@ -22,17 +22,18 @@ struct GpuRates {
   [[nodiscard]] double gflops(const Target& target) const;
 };
 
-/// H200, A100 and RTX 4090.
+/// H200, H100, A100 and RTX 4090.
 [[nodiscard]] std::span<const GpuRates> known_gpu_rates();
 
 /// Microseconds that a node takes besides its work, on every GPU: it starts when the one before it
-/// has ended. Not yet measured.
-inline constexpr double kNodeMicroseconds = 2.2;
+/// has ended, and then waits for memory, and its blocks for each other. Fitted to captured steps of
+/// three networks on an H100 (docs/results).
+inline constexpr double kNodeMicroseconds = 6.5;
 
 /// The sum over all nodes of kNodeMicroseconds and the longer of two times: of the node's bytes at
 /// the rate of the memory, of its operations at that of products. Nothing is found in a cache, no
-/// two nodes run side by side, and every node reaches the full rates: the first makes it too long,
-/// the others too short. Pure.
+/// two nodes run side by side, and every node reaches the full rates: the first two make it too
+/// long, the last too short. Pure.
 [[nodiscard]] double predicted_milliseconds(const std::vector<counted::Launch>& launches,
                                             const Target& target, const GpuRates& gpu);
 

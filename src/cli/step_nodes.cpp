@@ -71,7 +71,7 @@ std::string prediction_json(const CountedStep& step) {
   for (const GpuRates& gpu : known_gpu_rates()) json["predicted"].push_back(gpu_json(step, gpu));
   json["assumptions"] = {
       "a step is one recording, and each call of cuDNN or cuBLASLt is one node of it",
-      "each node takes node_us, not yet measured, and then the longer of its bytes at the rate of "
+      "each node takes node_us, fitted to an H100, and then the longer of its bytes at the rate of "
       "the memory and its operations at the peak",
       "nothing is found in a cache, no two nodes run side by side, and every node reaches both "
       "rates",

@@ -141,7 +141,7 @@ expect_out "plan for cuda"
 expect_out_match 'bf16 \[16, 3, 8, 8\] nhwc'
 expect_out_match 'memory: .* activations [+] [0-9.]+ workspace'
 expect_out_match 'a step of 16 samples: [0-9]+ nodes, [0-9.]+ GB of own bytes: '
-expect_out_match 'predicted: H200 [0-9.]+ ms, A100 [0-9.]+ ms, RTX 4090 [0-9.]+ ms'
+expect_out_match 'predicted: H200 [0-9.]+ ms, H100 [0-9.]+ ms, A100 [0-9.]+ ms, RTX 4090 [0-9.]+ ms'
 run "$train" summary --config tiny.yaml --plan --target cuda --precision bf16 --json
 expect_code 0
 for key in nodes own_bytes kinds predicted node_us memory_gbyte_per_s peak_gflops assumptions; do
