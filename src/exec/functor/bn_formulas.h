@@ -101,9 +101,6 @@ struct GradientFactors {
     A* const first = static_cast<A*>(memory);
     return {first, first + padded};
   }
-  TY_HD GradientConstants<A> operator[](std::int64_t c) const {
-    return {mean_gradient[c], slope[c]};
-  }
   template <int P, int W>
   TY_HD void load(std::int64_t c, GradientConstants<A>* constants) const {
     constexpr int kTogether = P < kPack<A> ? P : kPack<A>;
