@@ -1,7 +1,7 @@
 #include "counted/counted_executors.h"
 #include "counted/counting_launcher.h"
+#include "exec/functor/all_functors.h"
 #include "exec/functor/channels.h"
-#include "exec/functor/functor_executor.h"
 #include "exec/recurrent.h"
 #include "ops/functor_ops.h"
 
@@ -36,14 +36,7 @@ struct CountedProducts {
 }  // namespace
 
 std::unique_ptr<Executor> make_counted_functor(LaunchLog& log, const StepDescription& step) {
-  const auto make = [&]<class List>(const List* list) {
-    return make_listed_executor(step, CountingLauncher(log), list);
-  };
-  auto executor = make(static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
-  if (executor == nullptr) executor = make(static_cast<const PlaceOps*>(nullptr));
-  if (executor == nullptr) executor = make(static_cast<const LossOps*>(nullptr));
-  return executor != nullptr ? std::move(executor)
-                             : make(static_cast<const OtherFunctorOps*>(nullptr));
+  return make_functor_executor_on<GpuFloats>(step, CountingLauncher(log));
 }
 
 std::unique_ptr<Executor> make_counted_channels(LaunchLog& log, const StepDescription& step) {

@@ -186,73 +186,29 @@ struct ColumnTotals {
 /// Which vectors a launcher may use. `narrow` is for tests: results must be bit-identical.
 enum class Vectors { widest, narrow };
 
-/// Runs functors on the processor's cores with the widest available vectors. Stateless except for
-/// the thread count; copyable.
-class CpuLauncher {
+/// Loops with the widest available vectors: each is compiled for AVX2 and for AVX-512.
+class VectorLoops {
  public:
-  using Team = CpuTeam;
-  using Floats = AllFloats;
-  /// Whether an elementwise call does 16 bytes together; here the compiler makes vectors of calls.
-  static constexpr bool kPacks = false;
+  explicit VectorLoops(Vectors vectors)
+      : wide_(vectors == Vectors::widest && processor_has_avx512()) {}
 
-  explicit CpuLauncher(int threads, Vectors vectors = Vectors::widest)
-      : threads_(threads), wide_(vectors == Vectors::widest && processor_has_avx512()) {}
-  [[nodiscard]] int threads() const { return threads_; }
-
+  /// f(i) for i in [begin, end), in any order.
   template <class F>
-  void each(std::int64_t n, const F& f) const {
-    parallel_ranges(threads_, n, kEachGrain, [&](std::int64_t begin, std::int64_t end) {
-      wide_ ? each_v4(f, begin, end) : each_v3(f, begin, end);
-    });
+  void each(const F& f, std::int64_t begin, std::int64_t end) const {
+    wide_ ? each_v4(f, begin, end) : each_v3(f, begin, end);
   }
-
+  /// The same for functors that contain loops of their own.
   template <class F>
-  void rows(std::int64_t n, const F& f) const {
-    parallel_ranges(threads_, n, 1, [&](std::int64_t begin, std::int64_t end) {
-      wide_ ? rows_v4(f, begin, end) : rows_v3(f, begin, end);
-    });
+  void units(const F& f, std::int64_t begin, std::int64_t end) const {
+    wide_ ? units_v4(f, begin, end) : units_v3(f, begin, end);
   }
-
-  /// rows(), then f.finish(team), which reads what the rows wrote. `finished` is a number in the
-  /// launcher's memory that is 0 before and after; launches that may overlap have one each.
+  /// f(team, row) for rows in [begin, end).
   template <class F>
-  void finished_rows(std::int64_t n, const F& f, std::uint32_t* /*finished*/) const {
-    rows(n, f);
-    rows(1, Finish<F>{f});
-  }
-
-  /// `partials` has column_partials(rows, columns) elements. `finished`: kColumnGroups numbers as
-  /// in finished_rows().
-  template <class F>
-  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
-               std::uint32_t* /*finished*/) const {
-    const ColumnGrid grid = column_grid<F>(rows, columns);
-    const ColumnChunks<F> first{f, grid, partials};
-    units(grid.chunks * first.groups(), first);
-    units(first.groups(), ColumnTotals<F>{f, grid, partials});
+  void rows(const F& f, std::int64_t begin, std::int64_t end) const {
+    wide_ ? rows_v4(f, begin, end) : rows_v3(f, begin, end);
   }
 
  private:
-  static constexpr std::int64_t kEachGrain = 4096;  // elements that are worth another thread
-
-  /// The end of finished_rows() as a row.
-  template <class F>
-  struct Finish {
-    F f;
-    template <class Team>
-    void operator()(const Team& team, std::int64_t /*row*/) const {
-      f.finish(team);
-    }
-  };
-
-  /// Like each(), for functors whose every call is worth a thread.
-  template <class F>
-  void units(std::int64_t n, const F& f) const {
-    parallel_ranges(threads_, n, 1, [&](std::int64_t begin, std::int64_t end) {
-      wide_ ? units_v4(f, begin, end) : units_v3(f, begin, end);
-    });
-  }
-
   // The functor is copied, so that the compiler knows that no store changes its members.
   template <class F>
   __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"), flatten, noinline)) static void
@@ -293,8 +249,106 @@ class CpuLauncher {
     for (std::int64_t row = begin; row < end; ++row) f(CpuTeam{}, row);
   }
 
-  int threads_;
   bool wide_;
+};
+
+/// Loops for types whose speed does not matter: they compile in a fraction of the time.
+struct PlainLoops {
+  template <class F>
+  void each(const F& f, std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t i = begin; i < end; ++i) f(i);
+  }
+  template <class F>
+  void units(const F& f, std::int64_t begin, std::int64_t end) const {
+    each(f, begin, end);
+  }
+  template <class F>
+  void rows(const F& f, std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t row = begin; row < end; ++row) f(CpuTeam{}, row);
+  }
+};
+
+/// Runs functors in these loops on the processor's cores. Stateless except for the thread count;
+/// copyable.
+template <class Loops>
+class HostLauncher {
+ public:
+  using Team = CpuTeam;
+  /// Whether an elementwise call does 16 bytes together; here the compiler makes vectors of calls.
+  static constexpr bool kPacks = false;
+
+  [[nodiscard]] int threads() const { return threads_; }
+
+  template <class F>
+  void each(std::int64_t n, const F& f) const {
+    parallel_ranges(threads_, n, kEachGrain,
+                    [&](std::int64_t begin, std::int64_t end) { loops_.each(f, begin, end); });
+  }
+
+  template <class F>
+  void rows(std::int64_t n, const F& f) const {
+    parallel_ranges(threads_, n, 1,
+                    [&](std::int64_t begin, std::int64_t end) { loops_.rows(f, begin, end); });
+  }
+
+  /// rows(), then f.finish(team), which reads what the rows wrote. `finished` is a number in the
+  /// launcher's memory that is 0 before and after; launches that may overlap have one each.
+  template <class F>
+  void finished_rows(std::int64_t n, const F& f, std::uint32_t* /*finished*/) const {
+    rows(n, f);
+    rows(1, Finish<F>{f});
+  }
+
+  /// `partials` has column_partials(rows, columns) elements. `finished`: kColumnGroups numbers as
+  /// in finished_rows().
+  template <class F>
+  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
+               std::uint32_t* /*finished*/) const {
+    const ColumnGrid grid = column_grid<F>(rows, columns);
+    const ColumnChunks<F> first{f, grid, partials};
+    units(grid.chunks * first.groups(), first);
+    units(first.groups(), ColumnTotals<F>{f, grid, partials});
+  }
+
+ protected:
+  HostLauncher(int threads, const Loops& loops) : threads_(threads), loops_(loops) {}
+
+ private:
+  static constexpr std::int64_t kEachGrain = 4096;  // elements that are worth another thread
+
+  /// The end of finished_rows() as a row.
+  template <class F>
+  struct Finish {
+    F f;
+    template <class Team>
+    void operator()(const Team& team, std::int64_t /*row*/) const {
+      f.finish(team);
+    }
+  };
+
+  /// Like each(), for functors whose every call is worth a thread.
+  template <class F>
+  void units(std::int64_t n, const F& f) const {
+    parallel_ranges(threads_, n, 1,
+                    [&](std::int64_t begin, std::int64_t end) { loops_.units(f, begin, end); });
+  }
+
+  int threads_;
+  Loops loops_;
+};
+
+/// The CPU's launcher.
+class CpuLauncher : public HostLauncher<VectorLoops> {
+ public:
+  using Floats = AllFloats;
+  explicit CpuLauncher(int threads, Vectors vectors = Vectors::widest)
+      : HostLauncher(threads, VectorLoops(vectors)) {}
+};
+
+/// The launcher of types that only the reference device stores.
+class PlainLauncher : public HostLauncher<PlainLoops> {
+ public:
+  explicit PlainLauncher(int threads) : HostLauncher(threads, {}) {}
 };
 
 }  // namespace trainyard

@@ -12,6 +12,9 @@ namespace trainyard {
 /// DType is our bug.
 template <class First, class... Rest>
 struct FloatTypes {
+  [[nodiscard]] static constexpr bool contain(DType type) {
+    return type == DTypeOf<First>::value || ((type == DTypeOf<Rest>::value) || ...);
+  }
   template <class F>
   decltype(auto) operator()(DType type, const F& f) const {
     if constexpr (sizeof...(Rest) == 0) {
@@ -27,6 +30,9 @@ struct FloatTypes {
 using AllFloats = FloatTypes<float, BFloat16, Float16, double>;
 /// Those that activations are stored in on GPUs: no kernel is compiled for double there.
 using GpuFloats = FloatTypes<float, BFloat16, Float16>;
+/// Those that the CPU stores, and those that the reference device stores besides.
+using CpuFloats = FloatTypes<float, BFloat16>;
+using ReferenceFloats = FloatTypes<Float16, double>;
 
 /// AllFloats, as a function.
 template <class F>

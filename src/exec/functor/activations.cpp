@@ -6,8 +6,9 @@
 namespace trainyard {
 
 std::unique_ptr<Executor> make_activation_executor(const StepDescription& step) {
-  return make_listed_executor(step, CpuLauncher(step.threads),
-                              static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
+  return make_listed_executor<CpuFloats>(
+      step, CpuLauncher(step.threads),
+      static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
 }
 
 }  // namespace trainyard

@@ -1,11 +1,13 @@
 #include "exec/functor/channels.h"
 
+#include "exec/functor/parts.h"
 #include "tensor/float_types.h"
 
 namespace trainyard {
 
 std::unique_ptr<Executor> make_channel_executor(const StepDescription& step) {
-  return with_float_type(step.storage, [&]<class T>(std::type_identity<T>) {
+  if (ReferenceFloats::contain(step.storage)) return make_plain_channels(step);
+  return CpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_channels_as<T>(step, CpuLauncher(step.threads));
   });
 }

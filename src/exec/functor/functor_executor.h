@@ -47,9 +47,9 @@ class FunctorExecutor final : public Executor {
   return plan_walk(layouts);
 }
 
-/// The executor of a step if its op is a FunctorOp, else null. Launcher::Floats are the storage
-/// types that it is compiled for.
-template <class FunctorOp, class Launcher>
+/// The executor of a step if its op is a FunctorOp, else null. Floats are the storage types that it
+/// is compiled for.
+template <class FunctorOp, class Floats, class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_executor_of(const StepDescription& description,
                                                          const Launcher& launcher) {
   const auto* op = dynamic_cast<const FunctorOp*>(description.op);
@@ -57,19 +57,19 @@ template <class FunctorOp, class Launcher>
   FunctorStep step{
       .pass = description.pass, .node = description.node, .walk = {}, .inputs = description.inputs};
   if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
-  return typename Launcher::Floats{}(
+  return Floats{}(
       description.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
         return std::make_unique<FunctorExecutor<FunctorOp, T, Launcher>>(*op, step, launcher);
       });
 }
 
 /// The executor of a step whose op is in the list, else null.
-template <class Launcher, class... Ops>
+template <class Floats, class Launcher, class... Ops>
 [[nodiscard]] std::unique_ptr<Executor> make_listed_executor(const StepDescription& step,
                                                              const Launcher& launcher,
                                                              const std::tuple<Ops...>* /*list*/) {
   std::unique_ptr<Executor> executor;
-  static_cast<void>(((executor = make_executor_of<Ops>(step, launcher)) || ...));
+  static_cast<void>(((executor = make_executor_of<Ops, Floats>(step, launcher)) || ...));
   return executor;
 }
 

@@ -6,8 +6,8 @@
 namespace trainyard {
 
 std::unique_ptr<Executor> make_loss_executor(const StepDescription& step) {
-  return make_listed_executor(step, CpuLauncher(step.threads),
-                              static_cast<const LossOps*>(nullptr));
+  return make_listed_executor<CpuFloats>(step, CpuLauncher(step.threads),
+                                         static_cast<const LossOps*>(nullptr));
 }
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// The lists of functor ops on the CPU's launcher, compiled separately. Null if the op is in another
-// list.
+// The lists of functor ops on the CPU's launcher, in CpuFloats, compiled separately. Null if the op
+// is in another list.
 #pragma once
 
 #include <memory>
@@ -12,5 +12,9 @@ namespace trainyard {
 [[nodiscard]] std::unique_ptr<Executor> make_place_executor(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_loss_executor(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_other_executor(const StepDescription& step);
+
+/// All lists, and the ops of channels.h, in ReferenceFloats.
+[[nodiscard]] std::unique_ptr<Executor> make_plain_functor(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_plain_channels(const StepDescription& step);
 
 }  // namespace trainyard

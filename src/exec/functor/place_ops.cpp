@@ -6,8 +6,8 @@
 namespace trainyard {
 
 std::unique_ptr<Executor> make_place_executor(const StepDescription& step) {
-  return make_listed_executor(step, CpuLauncher(step.threads),
-                              static_cast<const PlaceOps*>(nullptr));
+  return make_listed_executor<CpuFloats>(step, CpuLauncher(step.threads),
+                                         static_cast<const PlaceOps*>(nullptr));
 }
 
 }  // namespace trainyard

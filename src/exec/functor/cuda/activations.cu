@@ -7,8 +7,8 @@ namespace trainyard::cuda {
 
 std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
                                                    const StepDescription& step) {
-  return make_listed_executor(step, CudaLauncher(stream),
-                              static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
+  return make_listed_executor<GpuFloats>(
+      step, CudaLauncher(stream), static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
 }
 
 }  // namespace trainyard::cuda

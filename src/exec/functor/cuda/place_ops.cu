@@ -6,7 +6,8 @@
 namespace trainyard::cuda {
 
 std::unique_ptr<Executor> make_place_executor(cudaStream_t stream, const StepDescription& step) {
-  return make_listed_executor(step, CudaLauncher(stream), static_cast<const PlaceOps*>(nullptr));
+  return make_listed_executor<GpuFloats>(step, CudaLauncher(stream),
+                                         static_cast<const PlaceOps*>(nullptr));
 }
 
 }  // namespace trainyard::cuda

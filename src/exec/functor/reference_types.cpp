@@ -1,0 +1,19 @@
+// Functor executors for the types that only the reference device stores, in plain loops.
+#include "exec/functor/all_functors.h"
+#include "exec/functor/channels.h"
+#include "exec/functor/parts.h"
+#include "kernels/launch.h"
+
+namespace trainyard {
+
+std::unique_ptr<Executor> make_plain_functor(const StepDescription& step) {
+  return make_functor_executor_on<ReferenceFloats>(step, PlainLauncher(step.threads));
+}
+
+std::unique_ptr<Executor> make_plain_channels(const StepDescription& step) {
+  return ReferenceFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
+    return make_channels_as<T>(step, PlainLauncher(step.threads));
+  });
+}
+
+}  // namespace trainyard
