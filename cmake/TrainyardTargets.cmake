@@ -50,6 +50,9 @@ function(ty_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${arg_SOURCES} $<TARGET_OBJECTS:ty_test_main>)
   target_link_libraries(test_${name} PRIVATE ${arg_LINK})
+  # What tests contain themselves is quick at -O1 too, and compiles in a third less time than with -O3.
+  target_compile_options(test_${name} PRIVATE
+    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   target_compile_definitions(test_${name} PRIVATE
     TY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TY_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND test_${name})
