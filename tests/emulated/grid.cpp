@@ -1,9 +1,11 @@
 #include "grid.h"
 
+#include <sanitizer/asan_interface.h>
 #include <ucontext.h>
 
 #include <algorithm>
 #include <bit>
+#include <csetjmp>
 #include <cstdlib>
 #include <memory>
 #include <ranges>
@@ -21,23 +23,33 @@ constexpr std::size_t kStackBytes = std::size_t{1} << 17;
 
 enum class State { ready, at_barrier, at_shuffle, ended };
 
-/// A thread of the block: a separate context, which continues when it is resumed.
+/// A thread of the block: a separate context, which continues when it is resumed. It is entered by
+/// setcontext(), which enters the kernel for the signal mask, and from then on by _longjmp(), which
+/// does not.
 struct Lane {
   State state = State::ready;
+  bool entered = false;
   unsigned mask = 0, from = 0;  // of the shuffle it waits in: the lane that it gets the bits of
   std::uint64_t bits = 0;       // its input to the shuffle, then its result
   ucontext_t context{};
-  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+  std::jmp_buf place{};
 };
+
+// Of the threads of any block: a launch that allocates its own takes longer than what it runs.
+std::vector<std::unique_ptr<std::byte[]>> stacks;
 
 /// One block at a time, whose threads share one host thread.
 class Block {
  public:
-  explicit Block(unsigned threads) : lanes_(threads) {}
+  explicit Block(unsigned threads) : lanes_(threads) {
+    while (stacks.size() < threads) {
+      stacks.push_back(std::make_unique_for_overwrite<std::byte[]>(kStackBytes));
+    }
+  }
 
   void run(const std::function<void()>& thread, Turns turns) {
     thread_ = &thread;
-    for (Lane& lane : lanes_) start(lane);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) start(lanes_[i], stacks[i].get());
     while (std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.state != kEnded; })) {
       take_turns(turns);
       release();
@@ -45,8 +57,9 @@ class Block {
   }
   /// For the running thread: suspends it until it is released, while the others run.
   void wait(State state) {
-    lanes_[threadIdx.x].state = state;
-    swapcontext(&lanes_[threadIdx.x].context, &scheduler_);
+    Lane& lane = running();
+    lane.state = state;
+    if (_setjmp(lane.place) == 0) _longjmp(scheduler_, 1);
   }
   [[nodiscard]] Lane& running() { return lanes_[threadIdx.x]; }
   /// The body of a thread.
@@ -58,12 +71,16 @@ class Block {
  private:
   static constexpr State kEnded = State::ended;
 
-  void start(Lane& lane);
+  void start(Lane& lane, std::byte* stack);
   void take_turns(Turns turns);
   void resume(unsigned thread) {
-    if (lanes_[thread].state != State::ready) return;
+    Lane& lane = lanes_[thread];
+    if (lane.state != State::ready) return;
     threadIdx.x = thread;
-    swapcontext(&scheduler_, &lanes_[thread].context);
+    if (_setjmp(scheduler_) != 0) return;  // the thread waits, or has ended
+    if (lane.entered) _longjmp(lane.place, 1);
+    lane.entered = true;
+    setcontext(&lane.context);
   }
   /// Makes threads ready whose wait is over.
   void release();
@@ -72,7 +89,7 @@ class Block {
   void exchange(unsigned first, unsigned lanes, unsigned mask);
 
   std::vector<Lane> lanes_;
-  ucontext_t scheduler_{};
+  std::jmp_buf scheduler_{};
   const std::function<void()>* thread_ = nullptr;
 };
 
@@ -90,10 +107,12 @@ Block* block = nullptr;  // the running one
 
 void live_in_block() { block->live(); }
 
-void Block::start(Lane& lane) {
+void Block::start(Lane& lane, std::byte* stack) {
+  ASAN_UNPOISON_MEMORY_REGION(stack, kStackBytes);  // frames of the thread that had it
   lane.state = State::ready;
+  lane.entered = false;
   getcontext(&lane.context);
-  lane.context.uc_stack = {.ss_sp = lane.stack.get(), .ss_flags = 0, .ss_size = kStackBytes};
+  lane.context.uc_stack = {.ss_sp = stack, .ss_flags = 0, .ss_size = kStackBytes};
   lane.context.uc_link = nullptr;
   makecontext(&lane.context, live_in_block, 0);
 }
