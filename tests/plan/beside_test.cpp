@@ -5,6 +5,7 @@
 #include <random>
 
 #include "fake_network.h"
+#include "overlaps.h"
 #include "plan/plan.h"
 #include "step_named.h"
 
@@ -40,60 +41,6 @@ Plan chain(int count, const FakeTraits& layer, const Target& target) {
   ValueId value = 0;
   for (int i = 0; i < count; ++i) value = network(layer, {value});
   return planned_beside(network, target);
-}
-
-bool is_backward(const PlanStep& step) {
-  return step.pass == Pass::backward_data || step.pass == Pass::backward_parameters;
-}
-
-std::vector<TensorId> read_by(const PlanStep& step) {
-  std::vector<TensorId> ids = step.inputs;
-  if (is_backward(step)) ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
-  ids.insert(ids.end(), step.output_gradients.begin(), step.output_gradients.end());
-  return ids;
-}
-
-std::vector<TensorId> written_by(const PlanStep& step) {
-  const bool copies = step.kind != PlanStep::Kind::op;
-  std::vector<TensorId> ids{step.workspace};
-  if (copies || !is_backward(step)) ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
-  for (const auto* list : {&step.input_gradients, &step.parameter_gradients}) {
-    ids.insert(ids.end(), list->begin(), list->end());
-  }
-  return ids;
-}
-
-/// Whether tensors of the two lists have bytes of the transient arena in common.
-bool meet(const Plan& plan, const std::vector<TensorId>& one, const std::vector<TensorId>& other) {
-  const auto transient = [&](TensorId id) {
-    return id != kNoTensor && !plan.tensors[plan.root(id)].input && !plan.tensors[id].gradient_of;
-  };
-  return std::ranges::any_of(one, [&](TensorId a) {
-    return transient(a) && std::ranges::any_of(other, [&](TensorId b) {
-             if (!transient(b)) return false;
-             const PlanTensor &left = plan.tensors[a], &right = plan.tensors[b];
-             return left.offset < right.offset + right.bytes &&
-                    right.offset < left.offset + left.bytes;
-           });
-  });
-}
-
-/// Pairs of steps that may overlap, of which one writes what the other reads or writes.
-int overlapping_conflicts(const Plan& plan) {
-  int count = 0;
-  for (std::size_t beside = 0; beside < plan.steps.size(); ++beside) {
-    const PlanStep& step = plan.steps[beside];
-    if (!step.beside) continue;
-    for (std::size_t index = beside + 1; index < plan.steps.size(); ++index) {
-      const PlanStep& later = plan.steps[index];
-      if (later.awaits >= static_cast<std::int32_t>(beside)) break;
-      if (later.beside) continue;  // these run one after the other
-      count += meet(plan, written_by(later), read_by(step)) ||
-               meet(plan, written_by(later), written_by(step)) ||
-               meet(plan, read_by(later), written_by(step));
-    }
-  }
-  return count;
 }
 
 }  // namespace
@@ -162,7 +109,7 @@ TEST_CASE("no step writes what one that it may overlap reads or writes") {
                                            : network(conv_beside(), {from}));
     }
     const Plan plan = planned_beside(network, target_beside());
-    CHECK(overlapping_conflicts(plan) == 0);
+    CHECK(test::overlapping_conflicts(plan).empty());
     beside += static_cast<int>(std::ranges::count(plan.steps, true, &PlanStep::beside));
   }
   CHECK(beside > 100);

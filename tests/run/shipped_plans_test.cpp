@@ -148,7 +148,9 @@ TEST_CASE("16-bit storage halves the activations of a CUDA plan and leaves the w
 
 TEST_CASE("the checks of a plan find its errors") {
   const TrainingGraph graph = training_graph(
-      "{input: [3, 8, 8], layers: [conv: [5, 3], relu, max_pool: 2, dense: 4, softmax]}", 2);
+      "{input: [3, 8, 8], layers: [conv: [5, 3], bn, relu, conv: [5, 3], bn, relu, conv: [5, 3], "
+      "bn, relu, dense: 4, softmax]}",
+      2);
   const Plan sound = *make_plans_without_device(graph, cuda_target(Precision::fp16)).train;
   CHECK(faults_of(sound).empty());
   const auto faulty = [&](const auto& spoil) {
@@ -166,5 +168,8 @@ TEST_CASE("the checks of a plan find its errors") {
   CHECK(faulty([&](Plan& plan) { plan.steps.erase(plan.steps.begin()); }));
   CHECK(faulty([&](Plan& plan) {
     for (PlanTensor& tensor : plan.tensors) tensor.offset = 0;
+  }));
+  CHECK(faulty([&](Plan& plan) {
+    for (PlanStep& step : plan.steps) step.awaits = -1;
   }));
 }

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "overlaps.h"
+
 namespace trainyard::test {
 namespace {
 
@@ -34,6 +36,7 @@ class Rules {
       const bool kept = tensor.kept && tensor.alias_of == kNoTensor;
       if (kept && !holds_[id_of(tensor)]) fault(tensor.name, "is kept but overwritten");
     }
+    for (const std::string& conflict : overlapping_conflicts(plan_)) faults_.push_back(conflict);
     return faults_;
   }
 
