@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-EPOCHS, BATCH, RATE, MOMENTUM, L2 = 30, 128, 0.1, 0.9, 1e-4
+EPOCHS, BATCH, RATE, MOMENTUM = 30, 128, 0.1, 0.9
 
 
 def he_normal(layer, fan_in):
@@ -88,6 +88,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--l2", type=float, default=2.5e-4, help="of the weights of convolutions")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
@@ -116,7 +117,7 @@ def main():
             with torch.no_grad():
                 for w, g, v in zip(weights, grads, velocity):
                     if any(w is k for k in kernels):
-                        g = g + 2 * L2 * w
+                        g = g + 2 * args.l2 * w
                     v.mul_(MOMENTUM).sub_(lr * g)          # Keras's form of Nesterov momentum
                     w.add_(MOMENTUM * v - lr * g)
             loss_sum += loss.item()
