@@ -345,7 +345,7 @@ class CpuLauncher : public HostLauncher<VectorLoops> {
       : HostLauncher(threads, VectorLoops(vectors)) {}
 };
 
-/// The launcher of types that only the reference device stores.
+/// The launcher of types that the reference device stores and the CPU does not.
 class PlainLauncher : public HostLauncher<PlainLoops> {
  public:
   explicit PlainLauncher(int threads) : HostLauncher(threads, {}) {}

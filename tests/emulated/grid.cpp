@@ -35,7 +35,7 @@ struct Lane {
   std::jmp_buf place{};
 };
 
-// Of the threads of any block: a launch that allocates its own takes longer than what it runs.
+// Of the threads of any block. Tests whose launches allocate their own take twice as long.
 std::vector<std::unique_ptr<std::byte[]>> stacks;
 
 /// One block at a time, whose threads share one host thread.

@@ -17,7 +17,7 @@
 
 namespace trainyard {
 
-/// On the CPU's launcher: the executor of bn or of a pooling op, in any float type; null for other
+/// On the CPU's launchers: the executor of bn or of a pooling op, in any float type; null for other
 /// ops. The CPU itself uses it for batch norm over features and channels last; else it is for tests
 /// of the functors.
 [[nodiscard]] std::unique_ptr<Executor> make_channel_executor(const StepDescription& step);

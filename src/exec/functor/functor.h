@@ -1,4 +1,4 @@
-// Executors of functor ops and of copies between layouts, on the CPU launcher: shared by all
+// Executors of functor ops and of copies between layouts, on the CPU's launchers: shared by all
 // devices whose memory the processor can read.
 #pragma once
 

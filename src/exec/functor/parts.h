@@ -13,7 +13,7 @@ namespace trainyard {
 [[nodiscard]] std::unique_ptr<Executor> make_loss_executor(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_other_executor(const StepDescription& step);
 
-/// All lists, and the ops of channels.h, in ReferenceFloats.
+/// All lists, and the ops of channels.h, in ReferenceFloats, in plain loops.
 [[nodiscard]] std::unique_ptr<Executor> make_plain_functor(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_plain_channels(const StepDescription& step);
 

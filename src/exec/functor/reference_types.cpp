@@ -1,4 +1,5 @@
-// Functor executors for the types that only the reference device stores, in plain loops.
+// Functor executors for types that the reference device stores and the CPU does not, in plain
+// loops.
 #include "exec/functor/all_functors.h"
 #include "exec/functor/channels.h"
 #include "exec/functor/parts.h"
