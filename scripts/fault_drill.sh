@@ -64,16 +64,6 @@ write_run evaluation.yaml 16 48 48000 "1 epoch"
 write_run save.yaml 1024 48 48 "1 steps"
 cp step.yaml start.yaml
 
-rank_process() {
-  local process
-  for process in $(pgrep -f -- "--out $1\b"); do
-    if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$2"; then
-      echo "$process"
-      return
-    fi
-  done
-}
-
 # await TEST...: waits until TEST succeeds, at most 30 s.
 await() {
   local i

@@ -163,3 +163,14 @@ write_pictures() {
     done
   done
 }
+
+# rank_process FOLDER N: the process of rank N of the run that was started with --out FOLDER.
+rank_process() {
+  local process
+  for process in $(pgrep -f -- "--out $1\b"); do
+    if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$2"; then
+      echo "$process"
+      return
+    fi
+  done
+}
