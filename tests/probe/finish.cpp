@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <cmath>
-
 #include "base/error.h"
-#include "launches.h"
+#include "finish_sums.h"
 #include "measurements.h"
 
 namespace trainyard::probe {
@@ -28,32 +25,12 @@ struct FinishBuffers {
   Memory<std::uint32_t> counters;
 };
 
-/// The sums of `count` blocks from `first` on, by the kernels' definition of a block's sums.
-PairSum expected_sum(unsigned first, unsigned count, int channel) {
-  PairSum sum;
-  for (unsigned block = first; block < first + count; ++block) {
-    const double x = block + channel + 1;
-    sum += {x, x * x + 1};
-  }
-  return sum;
-}
-
-PairSum expected_moments(unsigned count, int channel) {
-  const PairSum sum = expected_sum(0, count, channel);
-  const double mean = sum.first / count;
-  return {mean, 1 / std::sqrt(sum.second / count - mean * mean + 1e-5)};
-}
-
-/// Of whole numbers, whose sums are exact in any order.
 void check_finish(Finish how, int channels, const FinishBuffers& buffers) {
   const bool grouped = how == Finish::last_of_8 || how == Finish::cluster_of_8;
   const std::vector<PairSum> found = grouped ? buffers.groups.read() : buffers.results.read();
-  for (int i = 0; i < static_cast<int>(found.size()); ++i) {
-    const int channel = i % channels;
-    const PairSum expected =
-        grouped ? expected_sum(static_cast<unsigned>(i / channels) * kFinishGroup, kFinishGroup,
-                               channel)
-                : expected_moments(how == Finish::read_16 ? 16 : kFinishBlocks, channel);
+  for (unsigned i = 0; i < found.size(); ++i) {
+    const unsigned group = i / static_cast<unsigned>(channels), channel = i % channels;
+    const PairSum expected = grouped ? expected_group(group, channel) : expected_result(how, i);
     if (found[i].first == expected.first && found[i].second == expected.second) continue;
     throw Error(ErrorKind::device, "wrong sums: channel " + std::to_string(channel) + " has " +
                                        std::to_string(found[i].first) + ", not " +

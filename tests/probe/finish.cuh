@@ -4,27 +4,14 @@
 
 #include <cuda_runtime.h>
 
-#include <cmath>
 #include <cstddef>
 
+#include "finish_sums.h"
 #include "kernels/cuda_columns.cuh"
-#include "launches.h"
 
 namespace trainyard::probe {
 
 inline constexpr unsigned kFinishThreads = 256;
-
-/// What block `block` has of a channel: of a value x the sums of it and of x * x + 1.
-TY_HD PairSum block_sum(unsigned block, unsigned channel) {
-  const double x = block + channel + 1;
-  return {x, x * x + 1};
-}
-
-/// The mean and the inverse of the standard deviation.
-TY_HD PairSum moments(const PairSum& sum, unsigned count) {
-  const double mean = sum.first / count;
-  return {mean, 1 / std::sqrt(sum.second / count - mean * mean + 1e-5)};
-}
 
 /// Adds `count` rows of channels, as the last block of columns() does; the sum of a channel is
 /// that of the thread with its number. `sums`: shared, of all threads.

@@ -50,10 +50,12 @@ void launch(cudaStream_t stream, const Shape& shape, void (*kernel)(Parameters..
     value.clusterDim.y = value.clusterDim.z = 1;
   }
   if (shape.cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
-  constexpr std::size_t kUsualShared = std::size_t{48} << 10;
-  if (shape.shared > kUsualShared) {
+  if (shape.shared > 0) {
     TY_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(shape.shared)));
+    // A processor that has to divide its memory in another way for the next kernel must be idle.
+    TY_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 cudaSharedmemCarveoutMaxShared));
   }
   const cudaError_t status = cudaLaunchKernelEx(&config, kernel, arguments...);
   if (status != cudaSuccess) cuda::ignore(cudaGetLastError());  // the next call must not find it

@@ -12,11 +12,11 @@
 
 namespace trainyard::probe {
 
-/// The exit code for CTest's SKIP_RETURN_CODE.
+/// The exit code for CTest's SKIP_RETURN_CODE. (scripts/skips.sh reads the last line.)
 inline constexpr int kSkipped = 77;
 
 inline int skip(const std::string& why) {
-  std::printf("skipped, %s\n", why.c_str());
+  std::printf("skipped, %s\n1 cases, 0 failed, 1 skipped\n", why.c_str());
   return kSkipped;
 }
 
@@ -27,8 +27,8 @@ inline int finish(const std::vector<Measurement>& all, const Request& request) {
         .count();
   };
   const Outcome outcome = make_rows(all, request, now);
-  std::printf("%d measured, %d failed, %d left out\n", outcome.measured, outcome.failed,
-              outcome.left_out);
+  const int cases = outcome.measured + outcome.failed + outcome.left_out;
+  std::printf("%d cases, %d failed, %d skipped\n", cases, outcome.failed, outcome.left_out);
   return outcome.failed == 0 ? 0 : 1;
 }
 

@@ -1,12 +1,12 @@
 // Replaces the probe's .cu files: launches that have the same results, without the kernels.
 #include "standin_launches.h"
 
-#include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "convolution.h"
 #include "device/cuda/check.h"
+#include "finish_sums.h"
 #include "lane_words.h"
 #include "launches.h"
 #include "runtime/kernel.h"
@@ -28,24 +28,12 @@ void enqueue(cudaStream_t stream, unsigned blocks, unsigned threads,
               "a launch");
 }
 
-PairSum sum_of_blocks(unsigned first, unsigned count, int channel) {
-  PairSum sum;
-  for (unsigned block = first; block < first + count; ++block) {
-    const double x = block + channel + 1;
-    sum += {x, x * x + 1};
-  }
-  return sum;
-}
-
 void finish(Finish how, int channels, const FinishMemory& memory) {
   for (int c = 0; c < channels; ++c) {
     for (unsigned group = 0; group < kFinishBlocks / kFinishGroup; ++group) {
-      memory.groups[group * channels + c] = sum_of_blocks(group * kFinishGroup, kFinishGroup, c);
+      memory.groups[group * channels + c] = expected_group(group, c);
     }
-    const unsigned count = how == Finish::read_16 ? 16 : kFinishBlocks;
-    const PairSum sum = sum_of_blocks(0, count, c);
-    const double mean = sum.first / count;
-    memory.results[c] = {mean, 1 / std::sqrt(sum.second / count - mean * mean + 1e-5)};
+    memory.results[c] = expected_result(how, c);
   }
 }
 
@@ -66,8 +54,9 @@ void launch_clocks(cudaStream_t stream, unsigned blocks, ClockReading* reading) 
   enqueue(stream, blocks, 1024, [reading] { *reading = {3'600'000, 2'000'000}; });
 }
 
-void launch_copy(cudaStream_t stream, void* to, const void* from, std::size_t bytes) {
-  enqueue(stream, static_cast<unsigned>(bytes >> 14), 256, [=] { std::memcpy(to, from, bytes); });
+// Copies nothing: the bytes that a real one moves in seven replays take seconds here.
+void launch_copy(cudaStream_t stream, void* /*to*/, const void* /*from*/, std::size_t bytes) {
+  enqueue(stream, static_cast<unsigned>(bytes >> 14), 256, [] {});
 }
 
 void launch_finish(cudaStream_t stream, Finish how, int channels, const FinishMemory& memory) {
