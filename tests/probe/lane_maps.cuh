@@ -24,8 +24,9 @@ __device__ std::uint32_t* write_product(const std::uint32_t* factors, const std:
   return to + 4;
 }
 
-/// A block is a warp. `from` is [warps, kWarpInputs], `to` [warps, lanes, kLaneOutputs].
-inline __global__ void lane_maps_kernel(const std::uint32_t* from, std::uint32_t* to) {
+/// To be included once in a program. A block is a warp. `from` is [warps, kWarpInputs], `to`
+/// [warps, lanes, kLaneOutputs].
+__global__ void lane_maps_kernel(const std::uint32_t* from, std::uint32_t* to) {
   alignas(16) __shared__ std::uint32_t rows[kMatrixWords];
   const unsigned lane = threadIdx.x;
   const std::uint32_t* const words = from + blockIdx.x * kWarpInputs;
