@@ -6,9 +6,6 @@
 namespace trainyard {
 namespace {
 
-/// Steps that run beside at once, at most: what they read lives until they are done.
-constexpr std::size_t kMostBeside = 2;
-
 /// Steps that run beside and are not awaited, in order.
 using Running = std::deque<std::int32_t>;
 
@@ -45,7 +42,7 @@ void run_beside(Plan& plan) {
     step.beside = can_run_beside(plan, step);
     while (!running.empty() &&
            (reads_gradients(plan, step) || overwrites_any(plan, step, running) ||
-            (step.beside && running.size() == kMostBeside))) {
+            (step.beside && running.size() == plan.target.most_beside))) {
       step.awaits = running.front();
       running.pop_front();
     }

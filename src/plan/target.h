@@ -39,6 +39,7 @@ struct Target {
                                 // (PlanStep::adds_gradient), if its op can
   bool gradients_beside = false;  // steps of parameters' gradients overlap the backward steps that
                                   // follow, where their op can (run_beside())
+  std::size_t most_beside = 2;    // of them at once: what they read lives until they are done
   bool recomputes = false;        // outputs that are cheap to recompute are not kept for the
                                   // backward pass (recompute_outputs())
   bool absorbs_relu = false;      // layers with a bias write what the ReLU behind them makes of it

@@ -59,6 +59,19 @@ TEST_CASE("gradients of parameters run beside, two at once") {
   CHECK(text_of(plan).find(" beside\n") != std::string::npos);
 }
 
+TEST_CASE("as many at once as the target says") {
+  Target target = target_beside();
+  target.most_beside = 1;
+  const Plan one = chain(4, conv_beside(), target);
+  CHECK(step_named(one, "conv3 backward_parameters").awaits ==
+        index_of(one, "conv4 backward_parameters"));
+  target.most_beside = 3;
+  const Plan three = chain(4, conv_beside(), target);
+  CHECK(step_named(three, "conv2 backward_parameters").awaits == -1);
+  CHECK(step_named(three, "conv1 backward_parameters").awaits ==
+        index_of(three, "conv4 backward_parameters"));
+}
+
 TEST_CASE("they share the largest workspace that one of them needs, and with no other step") {
   FakeNetwork network({2, 4});
   network(conv_beside(), {network(conv_beside(), {0})});
