@@ -5,7 +5,7 @@
 #   scripts/gpu_kit.sh pack KIT                     packs the programs of build/release and CIFAR-10 into a folder
 #   scripts/gpu_kit.sh run 1|2|3 [PART...]          a run, or some of its parts
 #     --kit KIT          the folder of `pack`, or what came of it; without it the build is used as it is
-#     --output FOLDER    results (default: gpu_kit_N): page.md, results.jsonl, log.txt and at most 5 other files
+#     --output FOLDER    results (default: gpu_kit_N): page.md and at most 8 files of 16 MiB
 #     --build FOLDER     default: build/release, where the programs of the kit are unpacked too
 #     --store FOLDER     what stays on the machine between runs (default: /tmp/trainyard_gpu_kit)
 #     --label, --tests   label of the tests, and a regular expression of their names (default: gpu, all)
@@ -29,11 +29,12 @@ usage() {
 parts() {
   cat <<'TABLE'
 1 doctor checks 10 the machine
-1 tests checks 60 every test of a GPU
-1 ranks checks 130 four ranks over NCCL on one GPU: the bytes of one rank, kills, Ctrl-C, restarts
+1 tests checks 45 every test of a GPU
+1 ranks checks 120 four ranks over NCCL on one GPU: the bytes of one rank, kills, Ctrl-C, restarts
 1 layers speed 40 every node of three networks' steps, timed alone
 1 nodes speed 15 nodes and gaps inside the real step
 1 probe speed 60 launches, copies, sums and overlap
+1 steps speed 25 a step with weight gradients left out or elsewhere; two runs at once
 1 captured checks 15 captured and eager steps: the same bytes
 1 replicas checks 10 shards on one rank and on four
 1 resume checks 20 three kills
@@ -55,7 +56,7 @@ brings() {
   case $1 in
     1) echo programs.tar.xz data.1 ;;
     2) echo data.2 peer.py ;;
-    3) echo data.3 peer.py runs.tar.xz inductor.1 inductor.2 inductor.3 ;;
+    3) echo data.3 peer.py runs.1 runs.2 inductor.1 inductor.2 inductor.3 ;;
   esac
 }
 
@@ -83,8 +84,8 @@ pack_programs() {
   mkdir -p "$folder/lib"
   while IFS= read -r file; do
     install -D --strip "$KIT_BUILD/$file" "$folder/$file" 2>/dev/null || install -D "$KIT_BUILD/$file" "$folder/$file"
-  done < <(cd "$KIT_BUILD" && find bin/train lib/trainyard tests -type f \
-    \( -path bin/train -o -name 'libtrainyard_cuda*.so' -o -name "test_*_$KIT_LABEL" -o -name comm_nccl_rank -o -name 'probe*' -perm -u+x \))
+  done < <(cd "$KIT_BUILD" && find bin lib/trainyard tests -type f \
+    \( -path 'bin/*' -o -name 'libtrainyard_cuda*.so' -o -name "test_*_$KIT_LABEL" -o -name comm_nccl_rank \))
   ldd "$folder/bin/train" | awk '$3 ~ /^\// && $3 !~ /\/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so/ { print $3 }' |
     xargs -r cp -L -t "$folder/lib"
   cc -shared -fPIC -o "$folder/lib/own_host.so" scripts/gpu_kit/own_host.c
@@ -111,21 +112,24 @@ pack() {
   rm "$1/data"
 }
 
+# join_pieces NAME: unpacks the pieces of a folder that an earlier occasion left, once.
+join_pieces() {
+  [[ -e $KIT_STORE/$1.1 && ! -d $KIT_STORE/$1 ]] || return 0
+  mkdir -p "$KIT_STORE/$1"
+  cat "$KIT_STORE/$1".? | tar -xJ -C "$KIT_STORE/$1"
+}
+
 # Takes what has come with this run, and unpacks what is complete.
 unpack() {
   local file
   mkdir -p "$KIT_STORE" "$KIT_BUILD"
   [[ -n $kit ]] || return 0
   [[ ! -e $kit/programs.tar.xz ]] || tar -xJf "$kit/programs.tar.xz" -C "$KIT_BUILD"
-  for file in "$kit"/data.? "$kit"/inductor.?; do [[ ! -e $file ]] || cp "$file" "$KIT_STORE"; done
-  if [[ ! -d $KIT_STORE/cifar10 && -e $KIT_STORE/data.1 && -e $KIT_STORE/data.2 && -e $KIT_STORE/data.3 ]]; then
-    mkdir -p "$KIT_STORE/cifar10"
-    cat "$KIT_STORE"/data.? | tar -xJ -C "$KIT_STORE/cifar10"
-  fi
-  if [[ -e $kit/runs.tar.xz ]]; then mkdir -p "$KIT_STORE/runs" && tar -xJf "$kit/runs.tar.xz" -C "$KIT_STORE/runs"; fi
+  for file in "$kit"/data.? "$kit"/runs.? "$kit"/inductor.?; do [[ ! -e $file ]] || cp "$file" "$KIT_STORE"; done
+  [[ ! -e $KIT_STORE/data.2 || ! -e $KIT_STORE/data.3 ]] || join_pieces data
   export TORCHINDUCTOR_CACHE_DIR=$KIT_STORE/inductor
-  mkdir -p "$TORCHINDUCTOR_CACHE_DIR"
-  cat "$KIT_STORE"/inductor.? 2>/dev/null | tar -xJ -C "$TORCHINDUCTOR_CACHE_DIR" 2>/dev/null || true
+  join_pieces runs
+  join_pieces inductor
   [[ ! -e $kit/peer.py || -n ${PEER-} ]] || export PEER=$kit/peer.py
 }
 
@@ -156,8 +160,18 @@ one() {
 # The lines of findings as rows of Markdown.
 findings() {
   printf '\n| what | measured | predicted, or before | it decides |\n|---|---|---|---|\n'
-  cat "$KIT_OUTPUT"/*.jsonl 2>/dev/null |
-    sed -nE 's/.*"what": "([^"]*)", "measured": "([^"]*)", "predicted": "([^"]*)", "decides": "([^"]*)"\}/| \1 | \2 | \3 | \4 |/p' || true
+  cat "$KIT_OUTPUT"/*.jsonl 2>/dev/null | awk '
+    function value(key) {
+      if (!match($0, "\"" key "\": ?(\"[^\"]*\"|[-0-9.e+]+)")) return ""
+      text = substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
+      gsub(/^ |"/, "", text)
+      return text
+    }
+    /"decides":/ {
+      measured = value("measured") value("error") value("left_out")
+      if (measured == "") measured = value("median") " " value("unit")
+      printf "| %s | %s | %s | %s |\n", value("what"), measured, value("predicted"), value("decides")
+    }' || true
 }
 
 run_parts() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Part `rows` of scripts/gpu_kit.sh: the published rows of docs/recipes.md, trained to the end, seed by seed, until the
 # time is over. A row that is in docs/results/gpu_rows.csv or in the output's rows.csv is done; one that was cut off is
-# in the output's runs.tar.xz, and goes on from there if that file is in the kit.
+# in the output's runs.1 and runs.2, and goes on from there if these are in the kit.
 
 # shellcheck source=scripts/gpu_kit/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -24,7 +24,7 @@ TABLE
 done_rows=$KIT_OUTPUT/rows.csv
 runs=$KIT_STORE/runs
 seeds=(1 2 3)
-data=$KIT_STORE/cifar10
+data=$KIT_STORE/data
 deadline=$((SECONDS + KIT_SECONDS - 15))
 
 is_done() { grep -qs "^$1,$2,$3," docs/results/gpu_rows.csv "$done_rows"; }
@@ -71,11 +71,14 @@ next_row() {
   train_row "$@"
 }
 
-# What has ended need not come back but for its rows.
+# What comes back in pieces of 16 MiB: rows of what has ended, and all of a run that was cut off.
 pack_runs() {
-  [[ -d $runs ]] || return 0
-  rm -rf "$runs"/*/plots
-  tar -cJf "$KIT_OUTPUT/runs.tar.xz" -C "$runs" .
+  local folder
+  for folder in "$runs"/*/; do
+    rm -rf "$folder/plots" "$folder/weights"
+    ! grep -q '"state": "completed"' "$folder/status.json" || rm -rf "$folder/checkpoints"
+  done
+  tar -cJ -C "$runs" . | split -b 16M --numeric-suffixes=1 -a 1 - "$KIT_OUTPUT/runs."
 }
 
 [[ -f $data/cifar-10-batches-bin/test_batch.bin ]] || leave_out "CIFAR-10 has not come whole"

@@ -4,6 +4,7 @@
 #   layers      every node of their steps in bf16, timed alone in a captured graph, and the fitted rates
 #   nodes       nodes and gaps inside the real step, by a GPU part that records them (TRAINYARD_NODE_TIMES)
 #   probe       what launches, copies, sums and overlap cost on this GPU (tests/probe)
+#   steps       a step with weight gradients left out or elsewhere, and two runs at once (tests/probe)
 #   suite       rows of Keras-MXNet's benchmark on one GPU
 #   resnet50    ResNet-50 at batch 256 in bf16 and fp16: images/s, memory, the first step
 #   pictures    the same network fed from 10,000 JPEG files, and from a pack
@@ -165,10 +166,10 @@ case $1 in
   nodes)
     [[ -e $KIT_BUILD/lib/node_times ]] || leave_out "the GPU part that records nodes was not packed"
     ;;
-  probe)
-    program=$KIT_BUILD/tests/probe/probe
-    [[ -x $program ]] || leave_out "$program was not packed"
-    "$program" --output "$KIT_OUTPUT/probe.jsonl"
+  probe) "$KIT_BUILD/bin/probe" --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/probe.jsonl" ;;
+  steps)
+    "$KIT_BUILD/bin/probe_step" --config "scripts/bench/$([[ -n $small ]] && echo cnn || echo resnet20).yaml" --batch "$batch" \
+      --precision bf16 --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/steps.jsonl"
     ;;
   peer) peers ;;
   *) die "no part '$1'" ;;
