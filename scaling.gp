@@ -1,11 +1,11 @@
 if (!exists("prefix")) prefix = ''
 set encoding utf8
 $counts << END
-0 1 212.84732638041848 212.84732638041848 212.84732638041848 100 601.3700156666649 0 0 0
+0 1 107.56270357650816 107.56270357650816 107.56270357650816 100 1190.0035583333495 0 0 0
 END
 most = 1
 rows = 1
-of_one = 212.84732638041848
+of_one = 107.56270357650816
 set terminal pngcairo size 1280,560 font 'DejaVu Sans,12' noenhanced background '#ffffff'
 set output prefix.'scaling.png'
 set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#e5e5e5' fillstyle solid noborder
