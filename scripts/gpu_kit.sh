@@ -17,8 +17,12 @@
 # compiler and, with PEER=torch_train_speed.py, PyTorch. A part whose needs are missing is left out, and says so.
 # Exit code: 0 if no part failed and one passed, 1 otherwise, 2 for a usage error.
 
+here=$PWD
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
+
+# path NAME: absolute, from the folder where this was called.
+path() { realpath -m -- "$([[ $1 == /* ]] || echo "$here/")$1"; }
 
 usage() {
   sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -191,10 +195,10 @@ export KIT_BUILD=build/release KIT_OUTPUT="" KIT_STORE=/tmp/trainyard_gpu_kit KI
 [[ $# -gt 0 ]] && shift
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --kit) kit=$(realpath "${2:?--kit needs a folder}") && shift ;;
-    --output) KIT_OUTPUT=$(realpath -m "${2:?--output needs a folder}") && shift ;;
-    --build) KIT_BUILD=${2:?--build needs a folder} && shift ;;
-    --store) KIT_STORE=$(realpath -m "${2:?--store needs a folder}") && shift ;;
+    --kit) kit=$(path "${2:?--kit needs a folder}") && shift ;;
+    --output) KIT_OUTPUT=$(path "${2:?--output needs a folder}") && shift ;;
+    --build) KIT_BUILD=$(path "${2:?--build needs a folder}") && shift ;;
+    --store) KIT_STORE=$(path "${2:?--store needs a folder}") && shift ;;
     --label) KIT_LABEL=${2:?--label needs a label} && shift ;;
     --tests) KIT_TESTS=${2:?--tests needs an expression} && shift ;;
     --small) KIT_SMALL=1 ;;
@@ -209,15 +213,16 @@ case $command in
   --dry-run) dry_run ;;
   pack)
     [[ ${#wanted[@]} -eq 1 ]] || usage
-    pack "$(realpath -m "${wanted[0]}")"
-    kit=$(realpath "${wanted[0]}") dry_run
+    kit=$(path "${wanted[0]}")
+    pack "$kit"
+    dry_run
     ;;
   run)
     number=${wanted[0]-}
     wanted=("${wanted[@]:1}")
     [[ $number =~ ^[123]$ ]] || usage
     for name in "${wanted[@]}"; do parts | grep -q "^$number $name " || die "run $number has no part '$name'; --dry-run lists them"; done
-    [[ -n $KIT_OUTPUT ]] || KIT_OUTPUT=$PWD/gpu_kit_$number
+    [[ -n $KIT_OUTPUT ]] || KIT_OUTPUT=$(path "gpu_kit_$number")
     mkdir -p "$KIT_OUTPUT"
     unpack
     [[ -n ${TRAINYARD_GPU_PART-} ]] || compgen -G "$KIT_BUILD/lib/trainyard/libtrainyard_cuda*.so" >/dev/null ||

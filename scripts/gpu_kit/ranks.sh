@@ -24,7 +24,7 @@ flags=("${@:3}" --set 'checkpoint.every=5 steps')
 most_seconds=10
 work=$(mktemp -d)
 launcher=
-trap '[[ -z $launcher ]] || kill -KILL "$launcher" 2>/dev/null; rm -rf -- "$work"' EXIT
+trap '[[ -z $launcher ]] || kill -KILL "$launcher" 2>/dev/null || true; rm -rf -- "$work"' EXIT
 failed=0
 
 # The library travels beside the program where there is no compiler.
