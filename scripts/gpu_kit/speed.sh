@@ -168,8 +168,9 @@ case $1 in
     ;;
   probe) "$KIT_BUILD/bin/probe" --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/probe.jsonl" ;;
   steps)
-    "$KIT_BUILD/bin/probe_step" --config "scripts/bench/$([[ -n $small ]] && echo cnn || echo resnet20).yaml" --batch "$batch" \
-      --precision bf16 --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/steps.jsonl"
+    flags=(--config scripts/bench/resnet20.yaml --batch 128)
+    [[ -z $small ]] || flags=(--config scripts/kill_resume.yaml --batch 4 --steps 2)
+    "$KIT_BUILD/bin/probe_step" "${flags[@]}" --precision bf16 --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/steps.jsonl"
     ;;
   peer) peers ;;
   *) die "no part '$1'" ;;
