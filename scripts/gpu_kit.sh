@@ -94,7 +94,8 @@ pack_programs() {
     xargs -r cp -L -t "$folder/lib"
   cc -shared -fPIC -o "$folder/lib/own_host.so" scripts/gpu_kit/own_host.c
   git rev-parse --short HEAD >"$folder/commit"
-  tar -c -C "$folder" . | xz --threads=0 "${XZ_LEVEL:--9}" >"$1/programs.tar.xz"
+  # The programs have most of their bytes in common, hundreds of MB apart.
+  tar -c -C "$folder" . | xz --lzma2="preset=${XZ_LEVEL:-9},dict=384MiB" >"$1/programs.tar.xz"
   rm -rf "$folder"
 }
 
@@ -105,7 +106,7 @@ pack() {
   pack_programs "$1"
   [[ -z ${PEER-} ]] || cp "$PEER" "$1/peer.py"
   [[ -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]] || die "TRAINYARD_DATA does not contain CIFAR-10"
-  tar -c -C "$TRAINYARD_DATA" cifar-10-batches-bin | xz --threads=0 "${XZ_LEVEL:--9}" >"$1/data"
+  tar -c -C "$TRAINYARD_DATA" cifar-10-batches-bin | xz --threads=0 "-${XZ_LEVEL:-9}" >"$1/data"
   total=$(stat -c %s "$1/data")
   programs=$(stat -c %s "$1/programs.tar.xz")
   room=$((64 * 1024 * 1024 - $(git ls-files -z | du -cb --files0-from=- | tail -n 1 | cut -f 1)))
@@ -173,8 +174,9 @@ findings() {
     }
     /"decides":/ {
       measured = value("measured") value("error") value("left_out")
-      if (measured == "") measured = value("median") " " value("unit")
-      printf "| %s | %s | %s | %s |\n", value("what"), measured, value("predicted"), value("decides")
+      if (measured == "") measured = sprintf("%.4g ", value("median")) value("unit")
+      if ((name = value("name")) != "") name = name ": "
+      printf "| %s%s | %s | %s | %s |\n", name, value("what"), measured, value("predicted"), value("decides")
     }' || true
 }
 

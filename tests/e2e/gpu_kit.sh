@@ -59,7 +59,7 @@ begin "programs and pieces of CIFAR-10 are whole again after three transfers"
 fake_build true
 run "$train" data make shapes data/cifar-10-batches-bin --train 50 --test 10
 mkdir -p output
-run env XZ_LEVEL=-0 TRAINYARD_DATA="$PWD/data" "$kit" pack "$PWD/kit" --build "$PWD/build"
+run env XZ_LEVEL=0 TRAINYARD_DATA="$PWD/data" "$kit" pack "$PWD/kit" --build "$PWD/build"
 expect_code 0
 expect_out "brings programs.tar.xz (1 MB) data.1 (1 MB)"
 rm -r build
