@@ -76,7 +76,8 @@ void measure_passes(StepRunner& runner, const BenchOptions& options,
         1e3 * times[i].seconds;
   }
   result.update_milliseconds = 1e3 * update / kRepeats;
-  if (options.layers) result.layers = std::move(times);
+  const bool gpu = options.device.kind == DeviceChoice::Kind::gpu;
+  if (options.layers && !gpu) result.layers = std::move(times);
 }
 
 void check_shards_divide(const RunConfig& run, std::int64_t batch) {
@@ -118,6 +119,9 @@ BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
   result.peak_mib =
       gpu ? static_cast<double>(forecast(runner.model().programs()).total()) / (1 << 20)
           : peak_resident_mib();
+  if (gpu && options.layers) {
+    result.node_times = time_nodes(runner, count_parts(run, graph, device.target), now);
+  }
   return result;
 }
 

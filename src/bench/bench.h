@@ -12,6 +12,7 @@
 
 #include "bench/counted_step.h"
 #include "bench/floors.h"
+#include "bench/node_times.h"
 #include "plan/program.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
@@ -22,7 +23,7 @@ struct BenchOptions {
   std::int64_t batch = 128;
   int windows = 5;  // the median over them is reported
   double window_seconds = 1.0;
-  bool layers = false;  // time each step of the plan
+  bool layers = false;  // time each step of the plan, on a GPU each node
   DeviceChoice device;
 };
 
@@ -51,7 +52,8 @@ struct BenchResult {
   double first_step_seconds = 0;     // from `started` to the end of the first step
   double peak_mib = 0;               // peak resident memory; on a GPU the model's
   double loss = 0;                   // after the last step, to show that the steps were real
-  std::vector<StepTime> layers;      // seconds per step
+  std::vector<StepTime> layers;      // seconds per step; empty on a GPU
+  std::vector<NodeTime> node_times;  // on a GPU instead: of each launch of a step
   std::optional<ShardsCost> shards;  // of a run with batch.shards
   std::optional<NodeCounts> nodes;   // of a step on a GPU
 };

@@ -20,6 +20,20 @@ std::vector<counted::Launch> count_step(const RunConfig& run, const TrainingGrap
   return gpu.recorded();
 }
 
+std::vector<std::vector<counted::Launch>> count_parts(const RunConfig& run,
+                                                      const TrainingGraph& graph,
+                                                      const Target& target) {
+  counted::Gpu gpu;
+  StepRunner runner(run, graph, 1, {.compute = gpu.compute(), .target = target});
+  runner.step();
+  std::vector<std::vector<counted::Launch>> parts;
+  for (const StepPart& part : runner.parts()) {
+    static_cast<void>(gpu.compute().device.record(*part.queue, part.work));
+    parts.push_back(gpu.recorded());
+  }
+  return parts;
+}
+
 NodeCounts node_counts(const std::vector<counted::Launch>& launches) {
   NodeCounts counts{.nodes = launches.size()};
   for (const counted::Launch& launch : launches) {

@@ -34,6 +34,10 @@ struct NodeCounts {
 [[nodiscard]] std::vector<counted::Launch> count_step(const RunConfig& run,
                                                       const TrainingGraph& graph,
                                                       const Target& target);
+/// The same by StepRunner::parts().
+[[nodiscard]] std::vector<std::vector<counted::Launch>> count_parts(const RunConfig& run,
+                                                                    const TrainingGraph& graph,
+                                                                    const Target& target);
 /// Pure.
 [[nodiscard]] NodeCounts node_counts(const std::vector<counted::Launch>& launches);
 

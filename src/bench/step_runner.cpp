@@ -117,6 +117,36 @@ void StepRunner::update() {
   finish();
 }
 
+void StepRunner::begin() {
+  updater_.begin();
+  model_.take_batch(EvaluatedSplit::training);
+}
+
+void StepRunner::end() {
+  model_.add_results(model_.train());
+  updater_.reducer().accumulate(0);
+  updater_.reducer().all_reduce(0);
+  updater_.end_pass(0);
+}
+
+void StepRunner::enqueue() {
+  begin();
+  model_.train().run();
+  end();
+}
+
+std::vector<StepPart> StepRunner::parts() {
+  Queue* const queue = &device_.compute.queue;
+  Program& program = model_.train();
+  std::vector<StepPart> parts{{"begin", queue, [this] { begin(); }}};
+  for (std::size_t index = 0; index < program.plan().steps.size(); ++index) {
+    parts.push_back({name_of(program.plan(), program.plan().steps[index]), program.queue_of(index),
+                     [&program, index] { program.run_step(index); }});
+  }
+  parts.push_back({"update", queue, [this] { end(); }});
+  return parts;
+}
+
 StepCounts StepRunner::counts() const {
   const Plan& plan = model_.train().plan();
   const ModelMemory& memory = model_.memory();

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "bench/floors.h"
 #include "comm/communicator.h"
@@ -24,6 +27,13 @@ struct RunnerDevice {
   return {device.compute(), device.target, device.threads, device.results_kept};
 }
 
+/// A part of a step, which enqueues its work on one queue.
+struct StepPart {
+  std::string name;
+  Queue* queue = nullptr;
+  std::function<void()> work;
+};
+
 class StepRunner {
  public:
   /// `graph` is that of a pass, of which a step runs `shards`. The run outlives it.
@@ -35,6 +45,10 @@ class StepRunner {
   void step();
   /// Only what follows the backward pass.
   void update();
+  /// The work of a step of one pass as it is recorded: what step() enqueues.
+  void enqueue();
+  /// That of a GPU in parts: the begin, the steps of the plan, the update. They refer to the runner.
+  [[nodiscard]] std::vector<StepPart> parts();
   void wait() { device_.compute.queue.wait(); }
   /// Of the last step.
   [[nodiscard]] double loss() const {
@@ -46,6 +60,8 @@ class StepRunner {
   [[nodiscard]] const Graph& graph() const { return graph_.graph; }
 
  private:
+  void begin();
+  void end();
   void finish();
 
   RunnerDevice device_;

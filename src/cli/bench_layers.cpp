@@ -38,6 +38,39 @@ std::string layers_text(const BenchResult& result) {
                            100 * others / (products + others));
 }
 
+std::string node_times_text(const BenchResult& result) {
+  if (result.node_times.empty()) return "";
+  std::string out;
+  double sum = 0;
+  for (const NodeTime& time : result.node_times) {
+    const counted::Launch& launch = time.of.launch;
+    const std::string what = launch.functor.empty() ? launch.kind : launch.functor;
+    out += fmt::format("  {:9.2f} us  {}{}{}\n", time.microseconds, time.step,
+                       what.empty() ? "" : ", " + what,
+                       time.of.count > 1 ? fmt::format(", {} times", time.of.count) : "");
+    sum += time.microseconds * static_cast<double>(time.of.count);
+  }
+  return out + fmt::format("  {:9.2f} us  all nodes one after the other, each warm\n", sum);
+}
+
+Json node_times_json(const BenchResult& result) {
+  Json rows = Json::array();
+  for (const NodeTime& time : result.node_times) {
+    const counted::Launch& launch = time.of.launch;
+    rows.push_back({{"step", time.step},
+                    {"kind", launch.kind},
+                    {"functor", launch.functor},
+                    {"library", launch.library},
+                    {"beside", launch.beside},
+                    {"bytes", launch.bytes.value_or(0)},
+                    {"flop", launch.flop},
+                    {"nodes", time.of.nodes.count},
+                    {"count", time.of.count},
+                    {"microseconds", time.microseconds}});
+  }
+  return rows;
+}
+
 Json layers_json(const BenchResult& result) {
   Json rows = Json::array();
   for (const StepTime& layer : result.layers) {

@@ -14,5 +14,11 @@ namespace trainyard::cli {
 [[nodiscard]] std::string layers_text(const BenchResult& result);
 /// The same as an array with an object a step.
 [[nodiscard]] Json layers_json(const BenchResult& result);
+/// On a GPU: a line a launch, of several that are alike in a step one, then the sum of all. "" on
+/// the CPU.
+[[nodiscard]] std::string node_times_text(const BenchResult& result);
+/// An array of {"step", "kind", "functor", "library", "beside", "bytes", "flop", "nodes", "count",
+/// "microseconds"}; time, bytes and operations are of one of `count` launches.
+[[nodiscard]] Json node_times_json(const BenchResult& result);
 
 }  // namespace trainyard::cli

@@ -61,6 +61,7 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
   }
   if (result.nodes) row.update(nodes_json(*result.nodes));
   if (!result.layers.empty()) row["layers"] = layers_json(result);
+  if (!result.node_times.empty()) row["node_times"] = node_times_json(result);
   for (const PeerRate& peer : peers) {
     row["peers"].push_back({{"peer", peer.name},
                             {"images_per_s", peer.images_per_second},
@@ -120,7 +121,7 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
     out += fmt::format("  vs. {}: {:.1f} {}/s, ratio {:.2f}\n", peer.name, peer.images_per_second,
                        result.unit, result.images_per_second / peer.images_per_second);
   }
-  return out + layers_text(result);
+  return out + layers_text(result) + node_times_text(result);
 }
 
 int bench_steps(const BenchFlags& flags, const Context& context) {
@@ -141,7 +142,7 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
 }
 
 void add_step_flags(CLI::App& app, BenchFlags& flags) {
-  app.add_flag("--layers", flags.options.layers, "time each step of the plan");
+  app.add_flag("--layers", flags.options.layers, "time each step of the plan, on a GPU each node of a step");
   app.add_option(
          "--compare", flags.compare,
          "JSON lines with other programs' throughput for this network and batch, to compare with")

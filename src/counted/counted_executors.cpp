@@ -63,8 +63,13 @@ class Counted final : public Executor {
   enum class Reads { inputs, inputs_and_outputs };
 
   Counted(LaunchLog& log, std::string_view kind, std::unique_ptr<Executor> executor, Pass pass,
-          Reads reads = Reads::inputs)
-      : log_(log), kind_(kind), executor_(std::move(executor)), pass_(pass), reads_(reads) {}
+          Reads reads = Reads::inputs, bool beside = false)
+      : log_(log),
+        kind_(kind),
+        executor_(std::move(executor)),
+        pass_(pass),
+        reads_(reads),
+        beside_(beside) {}
   [[nodiscard]] std::size_t workspace_bytes() const override {
     return executor_->workspace_bytes();
   }
@@ -78,7 +83,7 @@ class Counted final : public Executor {
     const std::size_t first = log_.size();
     log_.set_kind(kind_);
     executor_->run();
-    log_.end_step(first, bytes_);
+    log_.end_step(first, bytes_, beside_);
   }
 
  private:
@@ -87,6 +92,7 @@ class Counted final : public Executor {
   std::unique_ptr<Executor> executor_;
   Pass pass_;
   Reads reads_;
+  bool beside_;
   std::size_t bytes_ = 0;
 };
 
@@ -104,7 +110,8 @@ class CountedExecutors final : public ExecutorFactory, public WeightPacking {
     if (executor == nullptr) executor = make_counted_channels(log_, step);
     if (executor == nullptr) executor = make_counted_functor(log_, step);
     TY_CHECK(executor != nullptr, step.op->type());
-    return std::make_unique<Counted>(log_, type, std::move(executor), step.pass);
+    return std::make_unique<Counted>(log_, type, std::move(executor), step.pass,
+                                     Counted::Reads::inputs, step.beside);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,

@@ -21,7 +21,7 @@ class Launches final : public Executor {
   void run() override {
     const std::size_t first = log_.size();
     for (const auto& launch : launches_) launch();
-    log_.end_step(first, 0);
+    log_.end_step(first, 0, step_.beside);
   }
 
   /// A call that reads or writes the step's maps and `weight_bytes`, once each; what it adds to, it

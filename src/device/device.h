@@ -58,6 +58,12 @@ class Recording {
   [[nodiscard]] virtual std::size_t nodes() const = 0;
 };
 
+/// Nodes of a recording, in the order in which they were enqueued.
+struct NodeRange {
+  std::size_t first = 0, count = 0;
+  bool operator==(const NodeRange&) const = default;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -82,6 +88,17 @@ class Device {
   /// that cannot be recorded.
   [[nodiscard]] virtual std::unique_ptr<Recording> record(Queue& queue,
                                                           std::function<void()> work) = 0;
+  /// Records `copies` runs of `work` one after the other, of each of which a device that records
+  /// keeps only the nodes in `range`: what they take, without what is before and behind them. The
+  /// work is of one queue, and the same each time.
+  [[nodiscard]] virtual std::unique_ptr<Recording> record_copies(Queue& queue,
+                                                                 const std::function<void()>& work,
+                                                                 int copies,
+                                                                 const NodeRange& /*range*/) {
+    return record(queue, [work, copies] {
+      for (int copy = 0; copy < copies; ++copy) work();
+    });
+  }
   /// Bytes that can be allocated now; 0 if unknown.
   [[nodiscard]] virtual std::size_t free_bytes() const = 0;
   /// What limits free_bytes(), for messages.

@@ -48,6 +48,12 @@ class Program {
   /// The steps from `begin` to the one before `end` of plan().steps. What is enqueued afterwards
   /// follows all of them.
   void run(std::size_t begin, std::size_t end);
+  /// One step alone, on the queue that it runs on: null where steps have no queues of their own.
+  void run_step(std::size_t index) { steps_[index].executor->run(); }
+  [[nodiscard]] Queue* queue_of(std::size_t index) const {
+    if (queues_ == nullptr) return nullptr;
+    return plan_.steps[index].beside ? &queues_->beside : &queues_->main;
+  }
   /// Runs step by step and returns the first one that writes a non-finite value (--eager, and the
   /// search for the cause). The steps after it run too, since other replicas may wait for their
   /// sums. Waits for `queue`, the one that the executors run on.

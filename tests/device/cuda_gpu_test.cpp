@@ -106,6 +106,35 @@ TEST_CASE("a captured graph runs when it is replayed, on the memory's contents a
   }
 }
 
+TEST_CASE("copies of some nodes of recorded work run alone, in order" *
+          doctest::skip(test::no_gpu())) {
+  constexpr std::size_t kNodes = 12;
+  constexpr int kCopies = 5;
+  const auto device = make_cuda_device(0);
+  const auto queue = device->make_queue();
+  const auto memory = device->allocate(kNodes + 1);
+  auto* const bytes = static_cast<std::byte*>(memory->data());
+  // Node i moves byte i one place on.
+  const auto shift = [&] {
+    for (std::size_t i = 0; i < kNodes; ++i) queue->copy(bytes + i + 1, bytes + i, 1);
+  };
+  for (const NodeRange& range : {NodeRange{0, 1}, NodeRange{7, 1}, NodeRange{11, 1},
+                                 NodeRange{3, 4}, NodeRange{0, kNodes}}) {
+    CAPTURE(range.first);
+    std::vector<std::byte> expected = counting(kNodes + 1), received(kNodes + 1);
+    queue->copy_from_host(bytes, expected.data(), expected.size());
+    const auto recording = device->record_copies(*queue, shift, kCopies, range);
+    CHECK(recording->nodes() == kCopies * range.count);
+    recording->replay();
+    queue->copy_to_host(received.data(), bytes, received.size());
+    queue->wait();
+    for (std::size_t i = 0; i < range.count; ++i) {
+      expected[range.first + i + 1] = expected[range.first + i];
+    }
+    CHECK(received == expected);
+  }
+}
+
 TEST_CASE("work that cannot be captured is an error, and the queue remains usable" *
           doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);

@@ -119,8 +119,9 @@ class CudaEvent final : public Event {
 
 class CudaRecording final : public Recording {
  public:
-  CudaRecording(Queue& queue, const std::function<void()>& work)
-      : queue_(queue), graph_(queue, work) {}
+  template <class... Copies>
+  CudaRecording(Queue& queue, const std::function<void()>& work, const Copies&... copies)
+      : queue_(queue), graph_(queue, work, copies...) {}
   void replay() override { graph_.replay(queue_); }
   [[nodiscard]] std::size_t nodes() const override { return graph_.nodes(); }
 
@@ -157,6 +158,12 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
                                                   std::function<void()> work) override {
     return std::make_unique<CudaRecording>(queue, work);
+  }
+  [[nodiscard]] std::unique_ptr<Recording> record_copies(Queue& queue,
+                                                         const std::function<void()>& work,
+                                                         int copies,
+                                                         const NodeRange& range) override {
+    return std::make_unique<CudaRecording>(queue, work, copies, range);
   }
   [[nodiscard]] std::size_t free_bytes() const override {
     const CurrentDevice current(ordinal_);

@@ -24,6 +24,9 @@ class CapturedGraph {
   /// cannot be captured (allocation, waiting, a copy from memory that is not pinned) throws
   /// Error{device}; if `work` throws, its error is passed on. Either way the queue remains usable.
   CapturedGraph(Queue& queue, const std::function<void()>& work);
+  /// As Device::record_copies().
+  CapturedGraph(Queue& queue, const std::function<void()>& work, int copies,
+                const NodeRange& range);
 
   /// Enqueues one replay on `queue`.
   void replay(Queue& queue) const;
@@ -31,6 +34,8 @@ class CapturedGraph {
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
 
  private:
+  void instantiate(cudaGraph_t captured);
+
   Handle<cudaGraphExec_t, DestroyGraph> graph_;
   std::size_t nodes_ = 0;
 };

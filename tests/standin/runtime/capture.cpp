@@ -62,7 +62,7 @@ class Launch {
     started_.assign(nodes().size(), false);
     for (std::size_t node = 0; node < nodes().size(); ++node) {
       missing_.push_back(nodes()[node].after);
-      if (missing_.back() == 0) ready_.insert(node);
+      if (missing_.back() == 0 && !nodes()[node].removed) ready_.insert(node);
     }
   }
   void call_last() {
@@ -184,13 +184,28 @@ void abandon(Machine& machine, Stream& stream) {
   }
 }
 
+void remove_node(Graph& graph, std::size_t node) {
+  for (const std::size_t next : graph.nodes[node].next) --graph.nodes[next].after;
+  for (Node& other : graph.nodes) std::erase(other.next, node);
+  graph.nodes[node].next.clear();
+  graph.nodes[node].removed = true;
+}
+
+bool add_edge(Graph& graph, std::size_t from, std::size_t to) {
+  std::vector<std::size_t>& next = graph.nodes[from].next;
+  if (std::ranges::find(next, to) != next.end()) return false;
+  next.push_back(to);
+  ++graph.nodes[to].after;
+  return true;
+}
+
 void launch_graph(Machine& machine, Stream& stream, std::shared_ptr<Executable> executable) {
   // In a capture a graph becomes one node, a child graph, which is not needed here.
   if (stream.capturing.capture != nullptr) {
     invalidate(*stream.capturing.capture, cudaErrorNotSupported);
   }
   for (const Node& node : executable->graph->nodes) {
-    if (node.launched) node.launched();
+    if (node.launched && !node.removed) node.launched();
   }
   machine.put(stream, {.what = "graph", .work = Launch(machine, executable), .begun = true});
 }

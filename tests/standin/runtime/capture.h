@@ -23,6 +23,7 @@ struct Node {
   Launched launched;
   std::size_t after = 0;               // number of nodes it waits for
   std::vector<std::size_t> next = {};  // the nodes that wait for it
+  bool removed = false;
 };
 
 struct Graph {
@@ -72,6 +73,11 @@ void add_node(Capturing& at, const char* what, const char* functor, Work work, L
 void join(Stream& stream, const Capturing& event);
 /// Removes the stream from its capture, which can then only end with an error.
 void abandon(Machine& machine, Stream& stream);
+
+/// Those that waited for it wait for the others alone.
+void remove_node(Graph& graph, std::size_t node);
+/// False if there is that edge already.
+[[nodiscard]] bool add_edge(Graph& graph, std::size_t from, std::size_t to);
 
 /// Enqueues a launch of a graph on a stream. Of the nodes that may start, the one captured last
 /// does, so that work on a branch is as late as its join allows.
