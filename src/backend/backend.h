@@ -5,7 +5,10 @@
 // doctor), and in cuda/ the entry of the part itself.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +34,21 @@ struct LibraryFinding {
   std::string without = {};    // what is left out without it; empty: it is required
 };
 
+/// When a launch of ours ran, in nanoseconds of the GPU's timer: from the begin of its first block
+/// to the end of its last.
+struct LaunchSpan {
+  std::string functor;
+  std::size_t queue = 0;  // numbered in the order of first use
+  std::uint64_t begin = 0, end = 0;
+};
+/// Recorded work whose launches note when they run.
+class TimedRecording {
+ public:
+  virtual ~TimedRecording() = default;
+  /// Replays it and waits. Of launches of ours alone, in the order of recording.
+  [[nodiscard]] virtual std::vector<LaunchSpan> replay() = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -53,6 +71,11 @@ class Backend {
   /// Makes batches of data sets that stay on the device, on a queue that must outlive it.
   [[nodiscard]] virtual std::unique_ptr<BatchLaunches> make_batch_launches(
       const Queue& queue) const = 0;
+  /// As Device::record(). Null unless the GPU part was built with TRAINYARD_NODE_TIMES.
+  [[nodiscard]] virtual std::unique_ptr<TimedRecording> record_timed(
+      Device& /*device*/, Queue& /*queue*/, const std::function<void()>& /*work*/) const {
+    return nullptr;
+  }
   /// Joins other ranks' GPUs, through the NCCL of open_libraries(). Throws Error{device}.
   [[nodiscard]] virtual std::unique_ptr<Communicator> make_nccl_ranks(
       const NcclSettings& settings) const = 0;

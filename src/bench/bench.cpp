@@ -119,6 +119,11 @@ BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
   result.peak_mib =
       gpu ? static_cast<double>(forecast(runner.model().programs()).total()) / (1 << 20)
           : peak_resident_mib();
+  if (options.spans) {
+    const auto recording = options.device.gpus->backend->record_timed(*device.device, *device.queue,
+                                                                      [&] { runner.enqueue(); });
+    result.spans = measure_spans(runner, recording.get(), count_step(run, graph, device.target));
+  }
   if (gpu && options.layers) {
     result.node_times = time_nodes(runner, count_parts(run, graph, device.target), now);
   }
@@ -128,6 +133,10 @@ BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
 BenchResult bench_on_device(const RunConfig& run, const BenchOptions& options,
                             const std::function<double()>& now, double started) {
   check_shards_divide(run, options.batch);
+  if (options.spans && options.device.kind != DeviceChoice::Kind::gpu) {
+    throw Error(ErrorKind::command_line,
+                "--node-times is of a GPU, and this run is on the CPU; choose one with --gpus");
+  }
   const SessionDevice device = make_device(options.device, run);
   const TrainingGraph graph = make_training_graph(run, options.batch);
   BenchResult result = measure_steps(run, graph, options, device, now, started);

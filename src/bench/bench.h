@@ -13,6 +13,7 @@
 #include "bench/counted_step.h"
 #include "bench/floors.h"
 #include "bench/node_times.h"
+#include "bench/step_spans.h"
 #include "plan/program.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
@@ -24,6 +25,7 @@ struct BenchOptions {
   int windows = 5;  // the median over them is reported
   double window_seconds = 1.0;
   bool layers = false;  // time each step of the plan, on a GPU each node
+  bool spans = false;   // of a GPU: when each launch runs within the recorded step
   DeviceChoice device;
 };
 
@@ -54,6 +56,7 @@ struct BenchResult {
   double loss = 0;                   // after the last step, to show that the steps were real
   std::vector<StepTime> layers;      // seconds per step; empty on a GPU
   std::vector<NodeTime> node_times;  // on a GPU instead: of each launch of a step
+  std::vector<StepSpan> spans;       // BenchOptions::spans
   std::optional<ShardsCost> shards;  // of a run with batch.shards
   std::optional<NodeCounts> nodes;   // of a step on a GPU
 };

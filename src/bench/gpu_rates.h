@@ -25,15 +25,25 @@ struct GpuRates {
 /// H200, H100, A100 and RTX 4090.
 [[nodiscard]] std::span<const GpuRates> known_gpu_rates();
 
-/// Microseconds that a node takes besides its work, on every GPU: it starts when the one before it
-/// has ended, and then waits for memory, and its blocks for each other. Fitted to captured steps of
-/// three networks on an H100 (docs/results).
-inline constexpr double kNodeMicroseconds = 6.5;
+/// How long nodes of a kind take on every GPU: microseconds, and then the longer of their bytes at
+/// the rate of the memory and their operations at that of products, divided by `share`. The
+/// microseconds are of a node's start, of waiting for memory and of its blocks for each other; the
+/// share is above 1 where caches help. Only `share` times the GPU's rates depends on the GPU.
+struct NodeRate {
+  std::string_view kind;     // counted::Launch::kind; "": any
+  std::string_view functor;  // "": any
+  bool beside;
+  double microseconds, share;
+};
+/// The first one that a launch fits is its own. scripts/gpu_kit/fit_rates.sh fits them to `train
+/// bench --layers --json`; until a GPU has run that, they are fitted to a profile of an H100
+/// (docs/results, "A step on a GPU, counted").
+[[nodiscard]] std::span<const NodeRate> node_rates();
+/// Pure.
+[[nodiscard]] const NodeRate& rate_of(const counted::Launch& launch);
 
-/// The sum over all nodes of kNodeMicroseconds and the longer of two times: of the node's bytes at
-/// the rate of the memory, of its operations at that of products. Nothing is found in a cache, no
-/// two nodes run side by side, and every node reaches the full rates: the first two make it too
-/// long, the last too short. Pure.
+/// The sum over the nodes of the main queue, one after the other, or if it is longer that over
+/// those beside, which run at the same time. Pure.
 [[nodiscard]] double predicted_milliseconds(const std::vector<counted::Launch>& launches,
                                             const Target& target, const GpuRates& gpu);
 

@@ -104,9 +104,15 @@ StepRunner::StepRunner(const RunConfig& run, TrainingGraph graph, std::int64_t s
 }
 
 void StepRunner::step() {
+  step_by([this] {
+    for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) step_.run(pass);
+  });
+}
+
+void StepRunner::step_by(const std::function<void()>& replay) {
   model_.set_epoch(++epoch_);
   updater_.prepare();
-  for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) step_.run(pass);
+  replay();
   finish();
 }
 

@@ -43,11 +43,14 @@ class StepRunner {
   /// A step, in an epoch of its own for dropout: with the same mask in all steps the network
   /// memorises the batch, and its gradients become denormal numbers, which CPUs process slowly.
   void step();
+  /// The same by what replays the work of enqueue().
+  void step_by(const std::function<void()>& replay);
   /// Only what follows the backward pass.
   void update();
   /// The work of a step of one pass as it is recorded: what step() enqueues.
   void enqueue();
-  /// That of a GPU in parts: the begin, the steps of the plan, the update. They refer to the runner.
+  /// That of a GPU in parts: the begin, the steps of the plan, the update. They refer to the
+  /// runner.
   [[nodiscard]] std::vector<StepPart> parts();
   void wait() { device_.compute.queue.wait(); }
   /// Of the last step.

@@ -71,6 +71,25 @@ Json node_times_json(const BenchResult& result) {
   return rows;
 }
 
+std::string spans_lines(const BenchResult& result) {
+  std::string lines = json_line({{"net", result.network},
+                                 {"batch", result.batch},
+                                 {"device", result.device},
+                                 {"ms_per_step", result.step_milliseconds}});
+  for (std::size_t node = 0; node < result.spans.size(); ++node) {
+    const StepSpan& span = result.spans[node];
+    lines += json_line({{"node", node},
+                        {"kind", span.kind},
+                        {"functor", span.functor},
+                        {"queue", span.queue},
+                        {"begin_us", span.begin},
+                        {"end_us", span.end},
+                        {"gap_us", number_or_null(span.gap)},
+                        {"calls_in_gap", span.calls}});
+  }
+  return lines;
+}
+
 Json layers_json(const BenchResult& result) {
   Json rows = Json::array();
   for (const StepTime& layer : result.layers) {

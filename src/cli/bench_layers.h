@@ -21,4 +21,8 @@ namespace trainyard::cli {
 /// "microseconds"}; time, bytes and operations are of one of `count` launches.
 [[nodiscard]] Json node_times_json(const BenchResult& result);
 
+/// JSON lines, of the bench and then of each span: {"node", "kind", "functor", "queue", "begin_us",
+/// "end_us", "gap_us", "calls_in_gap"}.
+[[nodiscard]] std::string spans_lines(const BenchResult& result);
+
 }  // namespace trainyard::cli

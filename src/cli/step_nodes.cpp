@@ -24,10 +24,17 @@ double gflop_of(const std::vector<counted::Launch>& launches) {
 Json gpu_json(const CountedStep& step, const GpuRates& gpu) {
   return {{"gpu", gpu.name},
           {"ms_per_step", predicted_milliseconds(step.launches, step.target, gpu)},
-          {"node_us", kNodeMicroseconds},
           {"memory_gbyte_per_s", gpu.gigabytes_per_second},
           {"peak_gflops", gpu.gflops(step.target)},
           {"source", gpu.source}};
+}
+
+Json rate_json(const NodeRate& rate) {
+  return {{"kind", rate.kind},
+          {"functor", rate.functor},
+          {"beside", rate.beside},
+          {"us", rate.microseconds},
+          {"share", rate.share}};
 }
 
 }  // namespace
@@ -55,10 +62,9 @@ std::string prediction_text(const CountedStep& step) {
     times.push_back(fmt::format("{} {:.2f} ms", gpu.name, time));
   }
   return fmt::format(
-      "a step of {} samples: {}\npredicted: {} ({} us a node, then its bytes or its operations at "
-      "the GPU's rates, which --json lists)\n",
-      step.batch, nodes_text(node_counts(step.launches)), fmt::join(times, ", "),
-      kNodeMicroseconds);
+      "a step of {} samples: {}\npredicted: {} (each node's latency, then its bytes or its "
+      "operations at its share of the GPU's rates, which --json lists)\n",
+      step.batch, nodes_text(node_counts(step.launches)), fmt::join(times, ", "));
 }
 
 std::string prediction_json(const CountedStep& step) {
@@ -69,12 +75,17 @@ std::string prediction_json(const CountedStep& step) {
   json.update(nodes_json(node_counts(step.launches)));
   json["predicted"] = Json::array();
   for (const GpuRates& gpu : known_gpu_rates()) json["predicted"].push_back(gpu_json(step, gpu));
+  json["node_rates"] = Json::array();
+  for (const NodeRate& rate : node_rates()) json["node_rates"].push_back(rate_json(rate));
   json["assumptions"] = {
       "a step is one recording, and each call of cuDNN or cuBLASLt is one node of it",
-      "each node takes node_us, fitted to an H100, and then the longer of its bytes at the rate of "
-      "the memory and its operations at the peak",
-      "nothing is found in a cache, no two nodes run side by side, and every node reaches both "
-      "rates",
+      "each node takes the us of its node_rates, and then the longer of its bytes at the rate of "
+      "the "
+      "memory and its operations at the peak, divided by its share",
+      "node_rates are fitted to a profile of an H100 in bf16, and the same on every GPU and in "
+      "every "
+      "precision",
+      "nodes beside run at the same time as the others, which they do not slow down",
       "images come from the host, and no engine adds a convolution's bias"};
   return json_text(json);
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
 #include "bench/bench.h"
 #include "bench/peer_rates.h"
@@ -23,7 +24,8 @@ struct BenchFlags {
   SuiteFlags suite;
   ScalingFlags scaling;  // also those shared by both kinds
   BenchOptions options;
-  std::string compare;  // a file with the throughput of other programs
+  std::string node_times;  // a file to write
+  std::string compare;     // a file with the throughput of other programs
 };
 
 std::string json_row(const BenchResult& result, const std::vector<PeerRate>& peers) {
@@ -129,6 +131,7 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
   options.device = device_choice(flags.scaling.run);
   options.windows = flags.scaling.windows;
   options.window_seconds = flags.scaling.window_seconds;
+  options.spans = !flags.node_times.empty();
   if (flags.scaling.batch) options.batch = *flags.scaling.batch;
   const RunConfig run = read_config(flags.scaling.run);
   std::vector<PeerRate> peers;
@@ -137,12 +140,19 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
     peers = read_peer_rates(flags.compare, run.name, options.batch);
   }
   const BenchResult result = bench(run, options, context.now, context.started);
+  if (options.spans) Disk().replace_file(flags.node_times, spans_lines(result));
   std::fputs((flags.scaling.json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
   return 0;
 }
 
 void add_step_flags(CLI::App& app, BenchFlags& flags) {
-  app.add_flag("--layers", flags.options.layers, "time each step of the plan, on a GPU each node of a step");
+  app.add_flag("--layers", flags.options.layers,
+               "time each step of the plan, on a GPU each node of a step");
+  app.add_option(
+         "--node-times", flags.node_times,
+         "write when each kernel runs within a step, as JSON lines (of a GPU, and of a build "
+         "with TRAINYARD_NODE_TIMES)")
+      ->type_name("FILE");
   app.add_option(
          "--compare", flags.compare,
          "JSON lines with other programs' throughput for this network and batch, to compare with")
@@ -156,7 +166,7 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
              "--scaling", flags.counts,
              "train on each number of ranks, as in 1,2,4, and report what limits the speed-up")
           ->type_name("LIST");
-  scaling->excludes("--layers")->excludes("--compare");
+  scaling->excludes("--layers")->excludes("--node-times")->excludes("--compare");
   app.add_option("--rounds", flags.rounds,
                  "starts of each number of ranks, in turn; of a suite's rows 1 unless given")
       ->check(whole_number(1, 1000))
@@ -179,7 +189,8 @@ void add_suite_flags(CLI::App& app, SuiteFlags& flags) {
              "instead of a run file: measure the rows of a published benchmark, keras-mxnet, "
              "and show its figures beside ours")
           ->type_name("NAME");
-  suite->excludes("--config")->excludes("--layers")->excludes("--compare");
+  suite->excludes("--config")->excludes("--layers")->excludes("--node-times");
+  suite->excludes("--compare");
   suite->excludes("--replicas")->excludes("--hosts")->excludes("--sync-dir");
   app.add_option("--rows", flags.rows, "with --suite: only these of its configs, as in a,b")
       ->type_name("LIST")

@@ -80,7 +80,8 @@ struct StepQueues {
   Queue& beside;  // of StepDescription::beside
 };
 
-/// Makes the executors of a device. An op that a device lacks is a link error.
+/// Makes the executors of a device. An op that a device lacks is a bug that is found when its
+/// executor is to be made, before the first step.
 class ExecutorFactory {
  public:
   virtual ~ExecutorFactory() = default;

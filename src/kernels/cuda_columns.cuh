@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/block_span.cuh"
 #include "kernels/columns.h"
 #include "kernels/last_block.cuh"
 
@@ -150,6 +151,7 @@ template <class F>
 __global__ void __launch_bounds__(kColumnThreads, 2)
     columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
                    typename F::Sum* partials, std::uint32_t* finished) {
+  const BlockSpan<F> span(f);
   using ColumnSum = typename F::Sum;
   alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];
   auto* const sums = reinterpret_cast<ColumnSum*>(memory);

@@ -11,11 +11,14 @@
 #include <type_traits>
 
 #include "base/host_device.h"
+#include "kernels/block_span.cuh"
 #include "kernels/columns.h"
 #include "kernels/cuda_columns.cuh"
 #include "kernels/cuda_error.h"
+#include "kernels/functor_name.h"
 #include "kernels/last_block.cuh"
 #include "kernels/mma.cuh"
+#include "kernels/node_spans.h"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
 
@@ -110,6 +113,7 @@ inline constexpr unsigned kEachThreads = 256;
 template <class F>
 __global__ void __launch_bounds__(kEachThreads)
     each_kernel(const __grid_constant__ F f, std::int64_t n) {
+  const BlockSpan<F> span(f);
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kEachThreads + threadIdx.x;
   if (i < n) f(i);
 }
@@ -117,6 +121,7 @@ __global__ void __launch_bounds__(kEachThreads)
 /// One block per row.
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant__ F f) {
+  const BlockSpan<F> span(f);
   f(CudaTeam{}, static_cast<std::int64_t>(blockIdx.x));
 }
 
@@ -124,6 +129,7 @@ __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant_
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes)
     finished_rows_kernel(const __grid_constant__ F f, std::int64_t rows, std::uint32_t* finished) {
+  const BlockSpan<F> span(f);
   const auto row = static_cast<std::int64_t>(blockIdx.x);
   if (row < rows) f(CudaTeam{}, row);
   if (is_last_block(finished, gridDim.x)) f.finish(CudaTeam{});
@@ -142,20 +148,21 @@ class CudaLauncher {
   template <class F>
   void each(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    launch("each", each_kernel<F>, {blocks_for(n), kEachThreads}, f, n);
+    launch("each", each_kernel<Launched<F>>, {blocks_for(n), kEachThreads}, launched(f), n);
   }
 
   template <class F>
   void rows(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    launch("rows", rows_kernel<F>, {grid_of(n), kTeamLanes}, f);
+    launch("rows", rows_kernel<Launched<F>>, {grid_of(n), kTeamLanes}, launched(f));
   }
 
   /// As CpuLauncher::finished_rows(); `finished` is on the device.
   template <class F>
   void finished_rows(std::int64_t n, const F& f, std::uint32_t* finished) const {
     const std::int64_t blocks = n > 0 ? n : 1;
-    launch("rows", finished_rows_kernel<F>, {grid_of(blocks), kTeamLanes}, f, n, finished);
+    launch("rows", finished_rows_kernel<Launched<F>>, {grid_of(blocks), kTeamLanes}, launched(f), n,
+           finished);
   }
 
   /// As CpuLauncher::columns(); `partials` and `finished` are on the device.
@@ -164,8 +171,9 @@ class CudaLauncher {
                std::uint32_t* finished) const {
     if (columns == 0) return;
     const ColumnGrid grid = column_grid<F>(rows, columns);
-    launch("columns", columns_kernel<F>, {grid_of(grid.groups * grid.chunks), kColumnThreads}, f,
-           grid, partials, finished);
+    launch("columns", columns_kernel<Launched<F>>,
+           {grid_of(grid.groups * grid.chunks), kColumnThreads}, launched(f), grid, partials,
+           finished);
   }
 
  private:
@@ -174,6 +182,15 @@ class CudaLauncher {
   };
   [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
     return grid_of((n + kEachThreads - 1) / kEachThreads);
+  }
+  /// `f`, in builds that time nodes with the launch's span.
+  template <class F>
+  [[nodiscard]] decltype(auto) launched(const F& f) const {
+    if constexpr (kTimesNodes) {
+      return Timed<F>{f, NodeSpans::of_launch(functor_name<F>(), stream_)};
+    } else {
+      return (f);
+    }
   }
   /// Launches by a call and not by <<<>>>, so that any C++ compiler can read this file: a test runs
   /// the kernels on the host.

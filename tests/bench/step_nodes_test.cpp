@@ -69,7 +69,7 @@ TEST_CASE("launches are counted by kind, and those of libraries have no own byte
   CHECK(counts.kinds[2].kind == "copy");
 }
 
-TEST_CASE("a predicted time is that of each node alone: latency, then bytes or operations") {
+TEST_CASE("a predicted time is that of each node alone, by the rate of its kind") {
   const Target target = cuda_target(Precision::bf16);
   const GpuRates gpu{.name = "of the test",
                      .gigabytes_per_second = 1000,
@@ -77,14 +77,59 @@ TEST_CASE("a predicted time is that of each node alone: latency, then bytes or o
                      .gflops_tf32 = 50e3,
                      .gflops_f32 = 10e3,
                      .source = ""};
-  // 1 MB take 1 us, 100 MFLOP take 1 us in 16 bits and 10 us in f32.
-  const std::vector<counted::Launch> launches{
-      launch("bn", "Sums", 3'000'000),
-      {.kind = "product", .functor = {}, .library = true, .bytes = 1'000'000, .flop = 2e8}};
-  CHECK(predicted_milliseconds(launches, target, gpu) ==
-        doctest::Approx(1e-3 * (2 * kNodeMicroseconds + 3 + 2)));
+  // 1 MB take 1 us, 100 MFLOP take 1 us in 16 bits and 10 us in f32, at a share of 1.
+  counted::Launch product{
+      .kind = "product", .functor = {}, .library = true, .bytes = 1'000'000, .flop = 2e8};
+  const std::vector<counted::Launch> launches{launch("bn", "BatchMoments", 3'000'000), product};
+  const NodeRate& sums = rate_of(launches[0]);
+  const NodeRate& other = rate_of(product);
+  CHECK(other.kind == "");
+  CHECK(other.share == 1);
+  const double latency = sums.microseconds + 3 / sums.share + other.microseconds;
+  CHECK(predicted_milliseconds(launches, target, gpu) == doctest::Approx(1e-3 * (latency + 2)));
   CHECK(predicted_milliseconds(launches, cuda_target(Precision::tf32), gpu) ==
-        doctest::Approx(1e-3 * (2 * kNodeMicroseconds + 3 + 4)));
+        doctest::Approx(1e-3 * (latency + 4)));
   CHECK(predicted_milliseconds(launches, cuda_target(Precision::fp32), gpu) ==
-        doctest::Approx(1e-3 * (2 * kNodeMicroseconds + 3 + 20)));
+        doctest::Approx(1e-3 * (latency + 20)));
+  // What runs beside takes no time of its own unless it is the longer part.
+  product.beside = true;
+  CHECK(predicted_milliseconds({launches[0], product}, target, gpu) ==
+        doctest::Approx(1e-3 * (sums.microseconds + 3 / sums.share)));
+  product.flop = 1e12;
+  CHECK(predicted_milliseconds({launches[0], product}, target, gpu) ==
+        doctest::Approx(1e-3 * (other.microseconds + 1e4)));
+}
+
+TEST_CASE("a launch has the first rate of its kind, functor and queue") {
+  const auto microseconds = [](const char* kind, const char* functor, bool beside) {
+    counted::Launch of = launch(kind, functor, 0);
+    of.beside = beside;
+    return rate_of(of).microseconds;
+  };
+  CHECK(microseconds("convolution", "NarrowConv", false) == 9.1);
+  CHECK(microseconds("convolution", "", false) == 10.4);
+  CHECK(microseconds("convolution", "", true) == 23.2);
+  CHECK(microseconds("bn", "NormaliseRows", false) == 3.0);
+  CHECK(microseconds("bn", "ChannelScale", false) == 5.0);
+  CHECK(microseconds("bias gradient", "BiasGradientRows", true) == 5.0);
+  CHECK(microseconds("max_pool", "MaxPoolGradient", false) == 5.0);
+  CHECK(node_rates().back().kind.empty());
+}
+
+TEST_CASE("captured steps that an H100 was measured at are predicted within 15 %") {
+  const GpuRates& h100 = known_gpu_rates()[1];
+  REQUIRE(h100.name == "H100");
+  const auto predicted = [&](const char* name, Precision precision) {
+    const Target target = cuda_target(precision);
+    const fs::path bench = fs::path(TY_SOURCE_DIR) / "scripts/bench";
+    const RunConfig run = read_run_config(bench / (std::string(name) + ".yaml"), {});
+    const auto launches = count_step(run, make_training_graph(run, 128), target);
+    return 1e3 * predicted_milliseconds(launches, target, h100);
+  };
+  // docs/results, "On an H100".
+  CHECK(predicted("resnet20", Precision::bf16) == doctest::Approx(1296).epsilon(0.15));
+  CHECK(predicted("minigooglenet", Precision::bf16) == doctest::Approx(2114).epsilon(0.15));
+  CHECK(predicted("cnn", Precision::bf16) == doctest::Approx(386).epsilon(0.15));
+  CHECK(predicted("resnet20", Precision::tf32) == doctest::Approx(1835).epsilon(0.15));
+  CHECK(predicted("minigooglenet", Precision::tf32) == doctest::Approx(3379).epsilon(0.15));
 }

@@ -182,4 +182,30 @@ if begin_on_gpus "doctor finds everything that training on a GPU needs"; then
   expect_out "everything that training on a GPU needs was found"
 fi
 
-finish 13 13
+if begin_on_gpus "bench times each node of a step by itself, and when it runs within the step"; then
+  # With little memory the product that measures the peak is small.
+  export STANDIN_MEMORY_MIB=520
+  on 1 bench --config tiny.yaml --no-tune --gpus 1 --batch 16 --windows 1 --seconds 0.01 --json --layers \
+    --node-times nodes.jsonl
+  unset STANDIN_MEMORY_MIB
+  expect_code 0
+  rows=$(grep -o '{"step":[^}]*}' <<<"$out")
+  for row in '"begin","kind":"copy","functor":""' '"conv1 forward_train","kind":"convolution","functor":""' \
+    '"bn1 forward_train","kind":"bn","functor":"BatchMoments"' '"bn1 forward_train","kind":"bn","functor":"NormaliseRows"' \
+    '"update","kind":"packing","functor":"PackWeights"' '"update","kind":"update","functor":"EndUpdate"'; do
+    expect_equal "$(grep -cF "$row" <<<"$rows")" 1
+  done
+  expect_equal "$(wc -l <<<"$rows")" "$(grep -cE '"microseconds":[0-9.e-]*[1-9]' <<<"$rows")"
+  # One row a launch, and one span a launch of ours.
+  nodes=$(grep -o '"nodes":[0-9]*,"own_bytes"' <<<"$out" | grep -o '[0-9]*')
+  expect_equal "$(wc -l <<<"$rows")" "$nodes"
+  ours=$(grep -c '"functor":"[A-Z]' <<<"$rows")
+  expect_equal "$(grep -c '"node":' nodes.jsonl)" "$ours"
+  expect_equal "$(head -n 1 nodes.jsonl | grep -c '"net":"tiny","batch":16,"device":"cuda:0 ')" 1
+  expect_equal "$(grep '"node":' nodes.jsonl | grep -o '"functor":"[A-Za-z]*"')" \
+    "$(grep -o '"functor":"[A-Z][A-Za-z]*"' <<<"$rows")"
+  # A convolution is in the gap between the batch and batch norm.
+  expect_equal "$(grep '"functor":"BatchMoments"' nodes.jsonl | grep -c '"gap_us":[0-9.]*,"calls_in_gap":1}')" 1
+fi
+
+finish 14 14

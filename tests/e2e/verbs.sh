@@ -144,7 +144,7 @@ expect_out_match 'a step of 16 samples: [0-9]+ nodes, [0-9.]+ GB of own bytes: '
 expect_out_match 'predicted: H200 [0-9.]+ ms, H100 [0-9.]+ ms, A100 [0-9.]+ ms, RTX 4090 [0-9.]+ ms'
 run "$train" summary --config tiny.yaml --plan --target cuda --precision bf16 --json
 expect_code 0
-for key in nodes own_bytes kinds predicted node_us memory_gbyte_per_s peak_gflops assumptions; do
+for key in nodes own_bytes kinds predicted node_rates share memory_gbyte_per_s peak_gflops assumptions; do
   expect_out "\"$key\":"
 done
 run "$train" summary --config tiny.yaml --plan --json
@@ -218,6 +218,13 @@ expect_out "conv1 forward_train, oneDNN"
 expect_out "% of the peak"
 expect_out "all else"
 
+begin "bench --node-times is of a GPU"
+write_tiny_run tiny.yaml
+run "$train" bench --config tiny.yaml --gpus 0 --batch 16 --node-times nodes.jsonl
+expect_code 2
+expect_err "--node-times is of a GPU, and this run is on the CPU; choose one with --gpus"
+expect_no_path nodes.jsonl
+
 begin "bench --compare prints another program's throughput next to ours"
 write_tiny_run tiny.yaml
 printf '%s\n' '{"hardware": "none"}' \
@@ -281,4 +288,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 25 0
+finish 26 0

@@ -38,6 +38,13 @@ inline unsigned atomicInc(unsigned* number, unsigned most) {
   return before;
 }
 
+inline void atomicMin(unsigned long long* least, unsigned long long value) {
+  if (value < *least) *least = value;
+}
+inline void atomicMax(unsigned long long* most, unsigned long long value) {
+  if (value > *most) *most = value;
+}
+
 /// The value of the lane `delta` further on in the warp; the last lanes get their own.
 template <class T>
 requires(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) T

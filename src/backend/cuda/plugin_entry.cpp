@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "backend/cuda/batch.h"
 #include "backend/cuda/libraries.h"
+#include "backend/cuda/timed_recording.h"
 #include "backend/cuda/update.h"
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
@@ -39,6 +40,10 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<BatchLaunches> make_batch_launches(
       const Queue& queue) const override {
     return cuda::make_batch_launches(cuda::stream_of(queue));
+  }
+  [[nodiscard]] std::unique_ptr<TimedRecording> record_timed(
+      Device& device, Queue& queue, const std::function<void()>& work) const override {
+    return cuda::record_timed(device, queue, work);
   }
   [[nodiscard]] std::unique_ptr<Communicator> make_nccl_ranks(
       const NcclSettings& settings) const override {

@@ -1,5 +1,5 @@
-// A step of a shipped run that is captured on a stand-in GPU has the nodes that are counted without
-// one.
+// A step of a shipped run that is captured on a stand-in GPU, whole or part by part, has the nodes
+// that are counted without one.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -28,6 +28,14 @@ TEST_CASE("the nodes of a shipped run's step are counted without a GPU") {
       for (int step = 0; step < 2; ++step) runner.step();  // the second one is captured
       CHECK(nodes_captured() == names_of(count_step(run, graph, target)));
       CHECK(nodes_captured().size() == runner.counts().launches);
+      const auto counted = count_parts(run, graph, target);
+      const std::vector<StepPart> parts = runner.parts();
+      REQUIRE(parts.size() == counted.size());
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        CAPTURE(parts[i].name);
+        static_cast<void>(gpu.compute().device.record(*parts[i].queue, parts[i].work));
+        CHECK(nodes_captured() == names_of(counted[i]));
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "kernels/cuda_error.h"
 #include "kernels/functor_name.h"
 #include "kernels/launch.h"
+#include "kernels/node_spans.h"
 #include "runtime/kernel.h"
 #include "tensor/float_types.h"
 
@@ -64,6 +66,11 @@ class CudaLauncher {
   // Bytes of a kernel's parameters from compute capability 7.0 on (CUDA 12.1).
   static constexpr std::size_t kMostParameters = 32764;
 
+  [[nodiscard]] static unsigned long long nanoseconds() {
+    using Nanoseconds = std::chrono::nanoseconds;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<unsigned long long>(std::chrono::duration_cast<Nanoseconds>(now).count());
+  }
   template <class F>
   static void calls(std::int64_t n, const F& f) {
     for (std::int64_t i = 0; i < n; ++i) f(i);
@@ -79,8 +86,11 @@ class CudaLauncher {
   void launch(const char* form, std::int64_t blocks, std::int64_t threads, Run run) const {
     static_assert(sizeof(F) + sizeof(std::int64_t) <= kMostParameters);
     const standin::Kernel kernel{form, stream_, blocks, threads, functor_name<F>().c_str()};
-    static_cast<void>(standin::launch_kernel(kernel, [run] {
+    NodeSpan* const span = NodeSpans::of_launch(functor_name<F>(), stream_);
+    static_cast<void>(standin::launch_kernel(kernel, [run, span] {
+      if (span != nullptr) span->begin = nanoseconds();
       run();
+      if (span != nullptr) span->end = nanoseconds();
       return true;
     }));
     check_launch(form);
