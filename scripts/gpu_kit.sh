@@ -15,6 +15,7 @@
 # A machine that takes 64 MiB at once gets, beside this repository, the programs and a third of CIFAR-10 with run 1 and
 # a third with runs 2 and 3: name the files of the dry run. It needs xz, and for some parts compute-sanitizer, a C
 # compiler and, with PEER=torch_train_speed.py, PyTorch. A part whose needs are missing is left out, and says so.
+# The part `nodes` needs the GPU part of a build with -DTRAINYARD_NODE_TIMES=ON in the build's lib/node_times.
 # Exit code: 0 if no part failed and one passed, 1 otherwise, 2 for a usage error.
 
 here=$PWD
@@ -36,7 +37,7 @@ parts() {
 1 tests checks 45 every test of a GPU
 1 ranks checks 120 four ranks over NCCL on one GPU: the bytes of one rank, kills, Ctrl-C, restarts
 1 layers speed 40 every node of three networks' steps, timed alone
-1 nodes speed 15 nodes and gaps inside the real step
+1 nodes speed 25 nodes and gaps inside the real step
 1 probe speed 60 launches, copies, sums and overlap
 1 steps speed 25 a step with weight gradients left out or elsewhere; two runs at once
 1 captured checks 15 captured and eager steps: the same bytes
@@ -88,8 +89,8 @@ pack_programs() {
   mkdir -p "$folder/lib"
   while IFS= read -r file; do
     install -D --strip "$KIT_BUILD/$file" "$folder/$file" 2>/dev/null || install -D "$KIT_BUILD/$file" "$folder/$file"
-  done < <(cd "$KIT_BUILD" && find bin lib/trainyard tests -type f \
-    \( -path 'bin/*' -o -name 'libtrainyard_cuda*.so' -o -name "test_*_$KIT_LABEL" -o -name comm_nccl_rank \))
+  done < <(cd "$KIT_BUILD" && find bin lib tests -type f \
+    \( -path 'bin/*' -o -name 'libtrainyard_cuda[0-9]*.so' -o -name "test_*_$KIT_LABEL" -o -name comm_nccl_rank \))
   ldd "$folder/bin/train" | awk '$3 ~ /^\// && $3 !~ /\/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so/ { print $3 }' |
     xargs -r cp -L -t "$folder/lib"
   cc -shared -fPIC -o "$folder/lib/own_host.so" scripts/gpu_kit/own_host.c

@@ -65,6 +65,23 @@ layers() {
     bench "$network" bf16 --batch "$batch" --layers >>"$KIT_OUTPUT/layers.jsonl"
   done
   echo "$(wc -l <"$KIT_OUTPUT/layers.jsonl") networks in layers.jsonl"
+  echo "the table of src/bench/gpu_rates.cpp, fitted to them:"
+  scripts/gpu_kit/fit_rates.sh "$KIT_OUTPUT/layers.jsonl"
+}
+
+# Of the GPU part in lib/node_times, of a build with TRAINYARD_NODE_TIMES; stand-ins always record.
+nodes() {
+  local part spans network
+  part=$(compgen -G "$KIT_BUILD/lib/node_times/libtrainyard_cuda*.so") || part=${TRAINYARD_GPU_PART-}
+  [[ -n $part ]] || leave_out "the GPU part that records nodes was not packed"
+  spans=$(mktemp)
+  for network in resnet20 minigooglenet cnn; do
+    [[ -z $small || $network == cnn ]] || continue
+    TRAINYARD_GPU_PART=$part bench "$network" bf16 --batch "$batch" --node-times "$spans" >/dev/null
+    cat "$spans" >>"$KIT_OUTPUT/nodes.jsonl"
+  done
+  rm -f "$spans"
+  echo "$(grep -c '"node":' "$KIT_OUTPUT/nodes.jsonl") launches of ours in nodes.jsonl"
 }
 
 # The rows whose data are made up, or can be: each trains with its augmentation, as the suite does.
@@ -162,10 +179,7 @@ peers() {
 }
 
 case $1 in
-  speed | layers | suite | resnet50 | pictures) "$1" ;;
-  nodes)
-    [[ -e $KIT_BUILD/lib/node_times ]] || leave_out "the GPU part that records nodes was not packed"
-    ;;
+  speed | layers | nodes | suite | resnet50 | pictures) "$1" ;;
   probe) "$KIT_BUILD/bin/probe" --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/probe.jsonl" ;;
   steps)
     flags=(--config scripts/bench/resnet20.yaml --batch 128)
