@@ -128,4 +128,24 @@ run "$source_dir/scripts/attack.sh" --train "$PWD/train" nothing
 expect_code 1
 expect_err "no part 'nothing'; known: "
 
-finish 7 0
+begin "rates of nodes are fitted to their times: latency, and the share of the GPU's rates"
+cat >nodes.jsonl <<'JSON'
+{"peer":"not ours"}
+{"program":"train","peak_gflops":800000.0,"peak_gbyte_per_s":3000.0,"nodes":5,"node_times":[{"step":"bn1 forward_train","kind":"bn","functor":"BatchMoments","library":false,"beside":false,"bytes":3000000,"flop":0.0,"nodes":1,"count":2,"microseconds":4.5},{"step":"bn2 forward_train","kind":"bn","functor":"BatchMoments","library":false,"beside":false,"bytes":6000000,"flop":0.0,"nodes":1,"count":1,"microseconds":5.0},{"step":"conv1 forward_train","kind":"convolution","functor":"","library":true,"beside":false,"bytes":10,"flop":800000000.0,"nodes":2,"count":1,"microseconds":12.0}]}
+{"program":"train","peak_gflops":400000.0,"peak_gbyte_per_s":3000.0,"nodes":5,"node_times":[{"step":"conv1 forward_train","kind":"convolution","functor":"","library":true,"beside":false,"bytes":10,"flop":800000000.0,"nodes":2,"count":1,"microseconds":16.0},{"step":"conv1 backward_parameters","kind":"convolution","functor":"","library":true,"beside":true,"bytes":3000000,"flop":10.0,"nodes":2,"count":1,"microseconds":21.0},{"step":"odd","kind":"","functor":"","library":true,"beside":false,"bytes":1,"flop":0.0,"nodes":2,"count":1,"microseconds":9.0},{"step":"update","kind":"update","functor":"EndUpdate","library":false,"beside":false,"bytes":0,"flop":0.0,"nodes":1,"count":1,"microseconds":2.25}]}
+JSON
+run "$source_dir/scripts/gpu_kit/fit_rates.sh" nodes.jsonl
+expect_code 0
+expect_equal "$out" '{"bn", "BatchMoments", false, 4.00, 2},  // 3 nodes, 0 %
+{"convolution", "", false, 8.00, 0.25},  // 2 nodes, 0 %
+{"convolution", "", true, 20.00, 1},  // 1 nodes, 0 %
+{"update", "EndUpdate", false, 2.25, 1},  // 1 nodes, 0 %'
+echo '{"peer":"not ours"}' >other.jsonl
+run "$source_dir/scripts/gpu_kit/fit_rates.sh" other.jsonl
+expect_code 1
+expect_err 'no line has "node_times": give files of train bench --layers --json on a GPU'
+run "$source_dir/scripts/gpu_kit/fit_rates.sh"
+expect_code 2
+expect_err "fit_rates.sh FILE..."
+
+finish 8 0
