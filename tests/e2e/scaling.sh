@@ -99,6 +99,7 @@ refused "2 appears twice" --gpus 0 --scaling 2,2
 refused "--scaling itself gives the numbers of ranks" --gpus 0 --scaling 1,2 --replicas 2
 refused "--sync-dir copies to the hosts of --hosts" --gpus 0 --scaling 1,2 --sync-dir /data
 refused "--layers" --gpus 0 --scaling 1,2 --layers
+refused "--node-times" --gpus 0 --scaling 1,2 --node-times nodes.jsonl
 for flag in "--rounds 2" "--plot a.png" "--replicas 2" "--hosts hosts.txt"; do
   # shellcheck disable=SC2086  # a flag and its value
   refused "--scaling" --gpus 0 $flag

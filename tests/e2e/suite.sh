@@ -62,6 +62,7 @@ refused "there is no suite 'keras'; known: keras-mxnet" --suite keras
 refused "keras-mxnet has no row 'lstm'; it has resnet50_synthetic," --suite keras-mxnet --rows lstm
 refused "--config" --suite keras-mxnet --config tiny.yaml
 refused "--layers" --suite keras-mxnet --layers
+refused "--node-times" --suite keras-mxnet --node-times nodes.jsonl
 refused "--hosts" --suite keras-mxnet --hosts hosts.txt
 refused "--rows" --config tiny.yaml --rows lstm_synthetic
 refused "--inference needs --scaling or --suite" --config tiny.yaml --inference
