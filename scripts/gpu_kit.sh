@@ -38,7 +38,7 @@ parts() {
 1 ranks checks 120 four ranks over NCCL on one GPU: the bytes of one rank, kills, Ctrl-C, restarts
 1 layers speed 40 every node of three networks' steps, timed alone
 1 nodes speed 25 nodes and gaps inside the real step
-1 probe speed 60 launches, copies, sums and overlap
+1 probe speed 50 launches, copies, sums and overlap
 1 steps speed 25 a step with weight gradients left out or elsewhere; two runs at once
 1 captured checks 15 captured and eager steps: the same bytes
 1 replicas checks 10 shards on one rank and on four
