@@ -261,6 +261,9 @@ def ratio_cases():
     case("apex lamb, decay", "keras2", "lamb: {lr: 0.1, weight_decay: 0.3}", run_whole(apex_lamb, 0.1, wd=0.3))
     case("apex lamb of a bias", "keras2", "lamb: {weight_decay: 0, ratio_on: []}",
          run_whole(apex_lamb, 0.001, wd=0, plain=True))
+    # csrc/multi_tensor_lamb.cu, LAMBStage2Functor: `if (use_nvlamb || (decay != 0.0))`.
+    case("apex lamb without decay", "torch", "lamb: {lr: 0.1, weight_decay: 0}",
+         run_whole(apex_lamb, 0.1, wd=0, plain=True))
 
 
 def torch_cases():

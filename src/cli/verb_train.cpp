@@ -22,6 +22,7 @@
 #include "run/resume_checks.h"
 #include "run/run_folder.h"
 #include "run/training_run.h"
+#include "run/typed_paths.h"
 
 namespace trainyard::cli {
 namespace {
@@ -144,7 +145,18 @@ RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
                 "'" + folder.string() + "' is not a run folder: it has no config.yaml of a run" +
                     (fs::exists(folder) ? "" : config::near_file(folder)));
   }
-  return read_run_config(folder / "config.yaml", overrides_of(flags));
+  return read_config_of_run(folder, overrides_of(flags));
+}
+
+/// The config of the run in `folder`, whose data are where `given` says, should they have moved.
+RunConfig at_places_of(const RunConfig& given, RunConfig config, const fs::path& folder,
+                       RunFlags flags) {
+  const std::vector<std::string> moved = moved_paths(config, given);
+  if (moved.empty()) return config;
+  flags.overrides.insert(flags.overrides.end(), moved.begin(), moved.end());
+  config = config_of_run(folder, flags);
+  take_typed_paths(config, given);
+  return config;
 }
 
 /// True, and reported by rank 0, if the run has nothing left to train.
@@ -165,7 +177,7 @@ int train(const TrainFlags& flags, const Context& context) {
   if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {
     const std::string hash =
-        config_hash(resolved_yaml(config), request.init ? request.init->hash : "");
+        config_hash(typed_yaml(config), request.init ? request.init->hash : "");
     const auto done = completed_run("runs", config.name, hash);
     if (done) {
       if (!flags.quiet) {
@@ -184,8 +196,9 @@ int train(const TrainFlags& flags, const Context& context) {
     }
     const fs::path file = find_config(run.config);
     const char* data = std::getenv("TRAINYARD_DATA");
-    require_config_of_run(read_run_config(file, overrides_of(run), data == nullptr ? "" : data),
-                          file.string(), config, request.resume);
+    const RunConfig given = read_run_config(file, overrides_of(run), data == nullptr ? "" : data);
+    require_config_of_run(given, file.string(), config, request.resume);
+    config = at_places_of(given, std::move(config), request.resume, run);
     if (is_complete(request.resume, config, flags, context)) return 0;
   }
   request.original_yaml =

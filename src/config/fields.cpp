@@ -11,12 +11,14 @@ namespace {
 template <class State, class T>
 void read_field(State& state, Declaration declaration, T& out) {
   if (state.describing()) declaration.default_text = written(out);
+  const bool optional = state.next.optional;
   const bool absent_is_empty = state.next.without_default;
   const Node* value = state.take(declaration);
   if (value == nullptr) {
     if (state.describing()) return;
     // A null that clears an optional is settled as null.
-    if (state.value_of(declaration.key) != nullptr) return state.settle(declaration.key, {});
+    const bool cleared = optional && state.value_of(declaration.key) != nullptr;
+    if (cleared) return state.settle(declaration.key, {});
     if (!absent_is_empty) state.settle(declaration.key, node_of(out));
     return;
   }
@@ -113,6 +115,22 @@ void Fields::field(std::string_view key, bool& out, std::string_view help) {
 
 void Fields::field(std::string_view key, std::string& out, std::string_view help) {
   read_field(*state_, {key, help, "text", "", {}, {}}, out);
+}
+
+void Fields::field(std::string_view key, FilePath& out, std::string_view help) {
+  const Node* value = state_->take({key, help, "text", written(out.string()), {}, {}});
+  if (describing()) return;
+  if (value != nullptr && value->kind != Node::Kind::text) {
+    return state_->wrong(*value, key, wanted_text("text", {}), value_hint("text", *value));
+  }
+  const Node typed = value == nullptr ? node_of(out.string()) : *value;
+  out = {};
+  if (!typed.text.empty()) {
+    out = file_path(typed.where, typed.text, state_->path_of(key), state_->file());
+  }
+  Node settled = node_of(out.string());
+  settled.typed_path = typed.typed_path.empty() ? typed.text : typed.typed_path;
+  state_->settle(key, std::move(settled));
 }
 
 void Fields::field(std::string_view key, Pair& out, std::string_view help, Limits limits) {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "config/diagnostics.h"
+#include "config/file_path.h"
 #include "config/node.h"
 
 namespace trainyard::config {
@@ -101,6 +102,8 @@ class Fields {
   void field(std::string_view key, double& out, std::string_view help, Limits limits = {});
   void field(std::string_view key, bool& out, std::string_view help);
   void field(std::string_view key, std::string& out, std::string_view help);
+  /// A path is settled, and read, as an absolute one.
+  void field(std::string_view key, FilePath& out, std::string_view help);
   void field(std::string_view key, Pair& out, std::string_view help, Limits limits = {});
   void field(std::string_view key, std::vector<std::int64_t>& out, std::string_view help,
              Limits limits = {});

@@ -63,11 +63,21 @@ const Node* Fields::State::take(const Declaration& declaration) {
   const Node* value = marks.rest ? remaining() : nullptr;
   if (value == nullptr) value = value_of(declaration.key);
   declared.emplace_back(declaration.key);
-  if (value == nullptr) {
+  // Null counts as a key that is left out.
+  if (value == nullptr || value->kind == Node::Kind::null) {
     if (marks.required) missing.emplace_back(declaration.key);
     return nullptr;
   }
-  return marks.optional && value->kind == Node::Kind::null ? nullptr : value;
+  const bool alone = value->is_scalar() && declaration.type.starts_with("list of");
+  return marks.rest && alone ? &list_of(*value) : value;
+}
+
+const Node& Fields::State::list_of(const Node& value) {
+  Node& list = made.emplace_back();
+  list.kind = Node::Kind::list;
+  list.where = value.where;
+  list.items.push_back(value);
+  return list;
 }
 
 void Fields::State::describe(const Declaration& declaration, const Next& marks) {
@@ -123,9 +133,26 @@ void Fields::State::adopt(Fields& body, std::string_view key, const std::string&
 }
 
 void Fields::State::wrong(const Node& value, std::string_view key, const std::string& wanted,
-                          const std::string& hint) const {
+                          std::string hint) const {
+  // `early_stop: false` is no value of its first key.
+  const bool off = &value == node && value.kind == Node::Kind::boolean && !value.boolean;
+  if (off && parent != nullptr) hint = "; without '" + what + "', leave it out or set it to null";
   diagnostics->error(value.where, "'" + std::string(key) + "' must be " + wanted + ", found " +
                                       config::describe(value) + hint);
+}
+
+std::string Fields::State::path_of(std::string_view key) const {
+  std::string path(key);
+  for (const State* map = this; map->parent != nullptr; map = map->parent) {
+    path = map->parent_key + "." + path;
+  }
+  return path;
+}
+
+const std::string& Fields::State::file() const {
+  const State* top = this;
+  while (top->parent != nullptr) top = top->parent;
+  return top->node->where.file;
 }
 
 std::string Fields::State::inside() const { return what.empty() ? "" : " in '" + what + "'"; }

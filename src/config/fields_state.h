@@ -76,9 +76,15 @@ struct Fields::State {
   /// Makes `body` pass its settled map to this key.
   void adopt(Fields& body, std::string_view key, const std::string& member, bool list);
   const Node* remaining();
+  /// A list of this value alone.
+  const Node& list_of(const Node& value);
   void wrong(const Node& value, std::string_view key, const std::string& wanted,
-             const std::string& hint = "") const;
+             std::string hint = "") const;
   [[nodiscard]] std::string inside() const;
+  /// "data.train.root" for the key `root` of this map.
+  [[nodiscard]] std::string path_of(std::string_view key) const;
+  /// The file that was read, which may extend others.
+  [[nodiscard]] const std::string& file() const;
   void report_unknown(const Node& map);
   /// Reports a key of the map that resembles the missing `key`, before the other keys are known.
   void report_misspelt(std::string_view key);

@@ -111,8 +111,8 @@ bool default_is_json(const FieldDescription& field) {
 
 Json value_of(const FieldDescription& field) {
   std::vector<Json> forms = forms_of(field);
-  const bool family = !field.members.empty() || field.type == "map" || field.type == "tree";
-  if (!field.required && field.default_text.empty() && !family) forms.push_back(typed("null"));
+  if (field.rest && field.type.starts_with("list of")) forms.push_back(item_of(field));
+  if (!field.required) forms.push_back(typed("null"));
   Json json = any_of(std::move(forms));
   if (!field.help.empty()) json.add("description", Json::string(field.help));
   if (default_is_json(field)) {

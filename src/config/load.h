@@ -45,9 +45,4 @@ struct ExclusiveKeys {
 [[nodiscard]] Node merged(const Node& base, const Node& over,
                           std::span<const ExclusiveKeys> exclusive_keys,
                           const std::string& path = "");
-
-/// The path of a file named in a config file: names are relative to the file that contains them
-/// (`where.file`), those in `--set` to the current folder.
-[[nodiscard]] std::filesystem::path path_from(const Position& where, const std::string& name);
-
 }  // namespace trainyard::config

@@ -1,6 +1,7 @@
 #include "config/node.h"
 
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 
@@ -53,6 +54,12 @@ std::string describe(const Node& node) {
       return "a map";
   }
   return "nothing";
+}
+
+Node with_typed_paths(Node tree) {
+  if (!tree.typed_path.empty()) tree.text = tree.typed_path;
+  for (Entry& entry : tree.entries) entry.value = with_typed_paths(std::move(entry.value));
+  return tree;
 }
 
 bool same_value(const Node& a, const Node& b) {

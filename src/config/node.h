@@ -25,6 +25,7 @@ struct Node {
   std::vector<Node> items;     // kind list
   std::vector<Entry> entries;  // kind map, in the order of the file
   Position where;
+  std::string typed_path;  // of a settled path, which is absolute: as it was written
 
   [[nodiscard]] bool is_scalar() const { return kind != Kind::list && kind != Kind::map; }
   [[nodiscard]] bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
@@ -42,6 +43,9 @@ struct Entry {
 /// The found value as messages name it: "text 'two'", "number 3", "true", "nothing", "a list", "a
 /// map".
 [[nodiscard]] std::string describe(const Node& node);
+
+/// The tree with paths as they were written.
+[[nodiscard]] Node with_typed_paths(Node tree);
 
 /// True if kinds, values and the order of keys are equal; positions and spelling do not matter.
 [[nodiscard]] bool same_value(const Node& a, const Node& b);

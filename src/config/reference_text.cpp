@@ -39,7 +39,9 @@ std::string value_text(const FieldDescription& field) {
   if (field.type == "items") return "a list of items as above";
   if (field.type == "branches") return "lists of items as above";
   if (field.type == "tree") return "any value";
-  return wanted_text(field.type, limits_of(field));
+  const std::string text = wanted_text(field.type, limits_of(field));
+  const bool alone = field.rest && field.type.starts_with("list of");
+  return alone ? text + "; one alone needs no brackets" : text;
 }
 
 std::string default_text(const FieldDescription& field) {

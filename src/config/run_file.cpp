@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/diagnostics.h"
+#include "config/file_path.h"
 #include "config/load.h"
 #include "config/near_file.h"
 
@@ -13,7 +14,6 @@ namespace trainyard::config {
 namespace {
 
 constexpr std::size_t kExtendsDepth = 8;
-constexpr std::string_view kSet = "--set ";
 
 [[noreturn]] void refuse(const Position& where, const std::string& text) {
   throw Error(ErrorKind::config, where.text() + ": " + text);
@@ -114,7 +114,8 @@ struct Override {
 };
 
 [[noreturn]] void refuse_override(const std::string& text, const std::string& reason) {
-  throw Error(ErrorKind::command_line, std::string(kSet) + shell_quoted(text) + ": " + reason);
+  throw Error(ErrorKind::command_line,
+              std::string(kSetPrefix) + shell_quoted(text) + ": " + reason);
 }
 
 Override parse_override(const std::string& text) {
@@ -129,7 +130,7 @@ Override parse_override(const std::string& text) {
     if (key.empty()) refuse_override(text, "a key is empty in '" + path + "'");
   }
   if (path == "extends") refuse_override(text, "'extends' is allowed only in a run file");
-  result.where = {std::string(kSet) + path, 1, 1};
+  result.where = {std::string(kSetPrefix) + path, 1, 1};
   try {
     result.value = parse_yaml(text.substr(equals + 1), result.where.file);
   } catch (const Error& error) {
@@ -186,12 +187,6 @@ Node tree_of(const Override& wanted) {
 }
 
 }  // namespace
-
-std::filesystem::path path_from(const Position& where, const std::string& name) {
-  const std::filesystem::path path(name);
-  if (path.is_absolute() || where.file.starts_with(kSet)) return path;
-  return std::filesystem::path(where.file).parent_path() / path;
-}
 
 Node merged(const Node& base, const Node& over, std::span<const ExclusiveKeys> exclusive_keys,
             const std::string& path) {

@@ -1,5 +1,6 @@
 #include "config/scalars.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -78,31 +79,36 @@ bool read_number(std::string_view text, T& out) {
   return code == std::errc{} && end == text.data() + text.size();
 }
 
+/// The spellings of a word of the core schema: null, Null, NULL.
+using Spellings = std::array<std::string_view, 3>;
+constexpr Spellings kNull = {"null", "Null", "NULL"};
+constexpr Spellings kTrue = {"true", "True", "TRUE"};
+constexpr Spellings kFalse = {"false", "False", "FALSE"};
+
+bool is_one_of(const Spellings& spellings, std::string_view text) {
+  return std::ranges::find(spellings, text) != spellings.end();
+}
+
 bool special_real(std::string_view text, double& out) {
-  constexpr std::array<std::string_view, 3> kInfinity = {".inf", ".Inf", ".INF"};
-  constexpr std::array<std::string_view, 3> kNan = {".nan", ".NaN", ".NAN"};
-  for (const std::string_view word : kNan) {
-    if (text == word) {
-      out = std::numeric_limits<double>::quiet_NaN();
-      return true;
-    }
+  constexpr Spellings kInfinity = {".inf", ".Inf", ".INF"};
+  constexpr Spellings kNan = {".nan", ".NaN", ".NAN"};
+  if (is_one_of(kNan, text)) {
+    out = std::numeric_limits<double>::quiet_NaN();
+    return true;
   }
-  for (const std::string_view word : kInfinity) {
-    if (without_sign(text) == word) {
-      out = std::numeric_limits<double>::infinity() * (text[0] == '-' ? -1 : 1);
-      return true;
-    }
-  }
-  return false;
+  if (!is_one_of(kInfinity, without_sign(text))) return false;
+  out = std::numeric_limits<double>::infinity() * (text[0] == '-' ? -1 : 1);
+  return true;
 }
 
 void read_plain(Node& node) {
   const std::string& text = node.text;
-  if (text.empty() || text == "~" || text == "null") {
+  if (text.empty() || text == "~" || is_one_of(kNull, text)) {
     node.kind = Node::Kind::null;
-  } else if (text == "true" || text == "false") {
+  } else if (is_one_of(kTrue, text) || is_one_of(kFalse, text)) {
     node.kind = Node::Kind::boolean;
-    node.boolean = text == "true";
+    node.boolean = is_one_of(kTrue, text);
+    node.text = node.boolean ? "true" : "false";
   } else if (special_real(text, node.real)) {
     node.kind = Node::Kind::real;
   } else if (number_trap(text).empty()) {

@@ -58,7 +58,7 @@ bool TreeBuilder::expects_key() const {
 
 bool TreeBuilder::null_is_written(const YAML::Mark& mark) const {
   const std::string_view rest = rest_of_line(mark);
-  return rest.substr(0, 1) == "~" || rest.substr(0, 4) == "null";
+  return rest.substr(0, 1) == "~" || lower_case(rest.substr(0, 4)) == "null";
 }
 
 Position TreeBuilder::null_position(const YAML::Mark& mark) const {

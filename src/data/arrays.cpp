@@ -38,8 +38,8 @@ Arrays arrays_by(const ArraysOptions& options, const Read& read) {
 
 Arrays arrays_of(const ArraysOptions& options) {
   if (options.file.empty()) {
-    const auto whole = [&](const std::string& file) {
-      const fs::path path = located(file, options.config_folder);
+    const auto whole = [](const config::FilePath& file) {
+      const fs::path& path = located(file);
       const InputFile input(path, ErrorKind::data);
       std::vector<std::byte> bytes(input.size());
       input.read(0, bytes);
@@ -47,10 +47,11 @@ Arrays arrays_of(const ArraysOptions& options) {
     };
     return arrays_by(options, whole);
   }
-  const fs::path path = located(options.file, options.config_folder);
+  const fs::path path = located(options.file);
   const ZipFile archive(path);
-  const auto member = [&](const std::string& name) {
-    return parse_numpy(archive.read(name + ".npy"), path.string() + ": " + name);
+  const auto member = [&](const config::FilePath& name) {
+    const std::string array = name.string();
+    return parse_numpy(archive.read(array + ".npy"), path.string() + ": " + array);
   };
   return arrays_by(options, member);
 }
@@ -163,23 +164,34 @@ std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions&
   return token_set_of(std::move(samples), options.limit);
 }
 
+/// A .npy file, or, if it is `named`, an array in the .npz file.
+void declare_array(config::Fields& fields, std::string_view key, config::FilePath& array,
+                   bool named, std::string_view help) {
+  if (!named) return fields.field(key, array, help);
+  std::string name = array.string();
+  fields.field(key, name, help);
+  array = name;
+}
+
 }  // namespace
 
 void declare(config::Fields& fields, ArraysOptions& options) {
   fields.field("file", options.file, "an .npz file; without it x and y are .npy files");
-  fields.field("x", options.x,
-               "the samples: [n, steps, features] or [n, steps]; the name of an array in the .npz "
-               "file, or a .npy file");
-  fields.field("y", options.y, "the classes, [n], or [n, steps] of each step; a name or a file");
-  fields.field("lengths", options.lengths,
-               "the steps of each sample that are no padding, [n]: the field 'length'; a name or a "
-               "file");
+  const bool named = !options.file.empty();
+  declare_array(fields, "x", options.x, named,
+                "the samples: [n, steps, features] or [n, steps]; the name of an array in the .npz "
+                "file, or a .npy file");
+  declare_array(fields, "y", options.y, named,
+                "the classes, [n], or [n, steps] of each step; a name or a file");
+  declare_array(fields, "lengths", options.lengths, named,
+                "the steps of each sample that are no padding, [n]: the field 'length'; a name or "
+                "a file");
   fields.field("vocabulary", options.vocabulary, "x are tokens below this number; 0: x are numbers",
                {.minimum = 0, .maximum = 1 << 24});
   fields.field("classes", options.classes, "number of classes; 0: the largest label plus one",
                {.minimum = 0});
   declare_common(fields, options);
-  if (fields.describing() || !options.file.empty()) return;
+  if (fields.describing() || named) return;
   if (!fields.given("x") || !fields.given("y")) {
     fields.error("", "give 'file', or 'x' and 'y': an .npz file, or two .npy files");
   }

@@ -7,10 +7,10 @@
 namespace trainyard {
 
 struct ArraysOptions : SourceOptions {
-  std::string file;     // .npz; "": x and y are files
-  std::string x = "x";  // the names of the arrays in it, or of their .npy files
-  std::string y = "y";
-  std::string lengths;          // the same of the samples' lengths; "": they have none
+  config::FilePath file;     // .npz; "": x and y are files
+  config::FilePath x = "x";  // the names of the arrays in it, or of their .npy files
+  config::FilePath y = "y";
+  config::FilePath lengths;     // the same of the samples' lengths; "": they have none
   std::int64_t vocabulary = 0;  // of whole numbers in x: tokens; 0: x are numbers
   std::int64_t classes = 0;     // 0: the largest label plus one
 };

@@ -127,12 +127,11 @@ std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
   const fs::path folder =
       find_data_folder({options.root,
                         "cifar-10-batches-bin",
-                        options.config_folder,
                         {files.front()},
                         "CIFAR-10",
-                        "get it with: train data get cifar10 --to '" + options.root + "'" +
-                            "; or make a stand-in with: train data make shapes '" + options.root +
-                            "/cifar-10-batches-bin'"});
+                        "get it with: train data get cifar10 --to '" + options.root.string() + "'" +
+                            "; or make a stand-in with: train data make shapes '" +
+                            options.root.string() + "/cifar-10-batches-bin'"});
   std::vector<fs::path> paths;
   paths.reserve(files.size());
   for (const std::string& file : files) paths.push_back(folder / file);
@@ -144,10 +143,9 @@ std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options) {
   const std::string file = options.split == Split::train ? "train.bin" : "test.bin";
   const fs::path folder = find_data_folder({options.root,
                                             "cifar-100-binary",
-                                            options.config_folder,
                                             {file},
                                             "CIFAR-100",
-                                            download_line(options.root)});
+                                            download_line(options.root.string())});
   const bool fine = options.labels == CifarLabels::fine;
   const RecordForm form{.labels = 2, .label = fine ? 1u : 0u, .classes = fine ? 100 : 20};
   return open_files({folder / file}, form,

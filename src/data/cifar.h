@@ -8,7 +8,7 @@
 namespace trainyard {
 
 struct Cifar10Options : SourceOptions {
-  std::string root = "data";  // the folder itself or the one that holds cifar-10-batches-bin
+  config::FilePath root = "data";  // the folder itself or the one that holds cifar-10-batches-bin
   Split split = Split::train;
 };
 void declare(config::Fields& fields, Cifar10Options& options);
@@ -20,7 +20,7 @@ enum class CifarLabels { fine, coarse };
 [[nodiscard]] std::span<const config::Word<CifarLabels>> words(CifarLabels);
 
 struct Cifar100Options : SourceOptions {
-  std::string root = "data";
+  config::FilePath root = "data";
   Split split = Split::train;
   CifarLabels labels = CifarLabels::fine;  // 100 classes, or their 20 groups
 };

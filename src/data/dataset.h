@@ -90,8 +90,7 @@ struct Opening {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-/// How a dataset is opened: `source: NAME` with its keys next to it. Paths are relative to the
-/// current folder, then to the folder of the config file.
+/// How a dataset is opened: `source: NAME` with its keys next to it.
 class DatasetSource {
  public:
   virtual ~DatasetSource() = default;

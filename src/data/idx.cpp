@@ -96,12 +96,8 @@ IdxPaths standard_paths(const IdxOptions& options) {
   const std::string prefix = options.split == Split::train ? "train" : "t10k";
   const std::string images = prefix + "-images-idx3-ubyte";
   const std::string labels = prefix + "-labels-idx1-ubyte";
-  const fs::path folder = find_data_folder({options.root,
-                                            options.subfolder,
-                                            options.config_folder,
-                                            {images, images + ".gz"},
-                                            options.title,
-                                            options.advice});
+  const fs::path folder = find_data_folder(
+      {options.root, options.subfolder, {images, images + ".gz"}, options.title, options.advice});
   const auto plain_or_compressed = [&](const std::string& name) {
     std::error_code ignored;
     return fs::exists(folder / name, ignored) ? folder / name : folder / (name + ".gz");
@@ -111,8 +107,7 @@ IdxPaths standard_paths(const IdxOptions& options) {
 
 IdxPaths paths_of(const IdxOptions& options) {
   if (options.images.empty()) return standard_paths(options);
-  return {located(options.images, options.config_folder),
-          located(options.labels, options.config_folder)};
+  return {located(options.images), located(options.labels)};
 }
 
 void check_labels(const std::vector<std::uint8_t>& labels, const fs::path& path,

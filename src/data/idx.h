@@ -7,9 +7,9 @@
 namespace trainyard {
 
 struct IdxOptions : SourceOptions {
-  std::string images;  // files, or:
-  std::string labels;
-  std::string root;  // a folder with the standard names (train-images-idx3-ubyte, ...)
+  config::FilePath images;  // files, or:
+  config::FilePath labels;
+  config::FilePath root;  // a folder with the standard names (train-images-idx3-ubyte, ...)
   Split split = Split::train;
   std::int64_t classes = 10;
   // Set by the thin sources on top of this one:

@@ -76,7 +76,7 @@ PictureFiles class_folders(const fs::path& folder) {
 
 std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
                                            const Opening& opening) {
-  const fs::path folder = located(options.root, options.config_folder);
+  const fs::path folder = located(options.root);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     bad_file(folder,

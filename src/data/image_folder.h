@@ -7,7 +7,7 @@
 namespace trainyard {
 
 struct ImageFolderOptions : PictureOptions {
-  std::string root;
+  config::FilePath root;
   std::int64_t classes = 0;  // 0: as many as there are folders
 };
 void declare(config::Fields& fields, ImageFolderOptions& options);

@@ -67,7 +67,7 @@ class Labels {
   Labels(const ImageListOptions& options, const std::vector<ListLine>& lines, std::string list)
       : list_(std::move(list)), by_name_(options.labels == ListLabels::name) {
     if (!options.class_names.empty()) {
-      names_ = names_in(located(options.class_names, options.config_folder), options.classes);
+      names_ = names_in(located(options.class_names), options.classes);
     } else if (by_name_) {
       for (const ListLine& line : lines) names_.push_back(line.label);
       std::ranges::sort(names_);
@@ -198,10 +198,9 @@ void declare(config::Fields& fields, ImageListOptions& options) {
 }
 
 std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const Opening& opening) {
-  const fs::path list = located(options.file, options.config_folder);
+  const fs::path list = located(options.file);
   PictureFiles set;
-  set.folder =
-      options.root.empty() ? list.parent_path() : located(options.root, options.config_folder);
+  set.folder = options.root.empty() ? list.parent_path() : located(options.root);
   if (set.folder.empty()) set.folder = ".";
   const std::vector<ListLine> lines = lines_of(options, list);
   const Labels labels(options, lines, list.string());

@@ -11,15 +11,15 @@ enum class ListLabels { number, name };
 [[nodiscard]] std::span<const config::Word<ListLabels>> words(ListLabels);
 
 struct ImageListOptions : PictureOptions {
-  std::string file;
-  std::string root;  // "": the list's folder
+  config::FilePath file;
+  config::FilePath root;  // "": the list's folder
   Separator separator = Separator::comma;
   bool header = false;                                // the first line names the columns
   std::vector<std::string> columns{"path", "label"};  // without a header
   std::string path = "path", label = "label";         // the names of the two columns that are used
   ListLabels labels = ListLabels::number;
-  std::string class_names;   // a file of names; "": none
-  std::int64_t classes = 0;  // 0: the number of names, or the largest number plus one
+  config::FilePath class_names;  // a file of names; "": none
+  std::int64_t classes = 0;      // 0: the number of names, or the largest number plus one
 };
 void declare(config::Fields& fields, ImageListOptions& options);
 

@@ -26,10 +26,9 @@ fs::path reviews_folder(const ImdbOptions& options) {
   const fs::path folder =
       find_data_folder({options.root,
                         "imdb",
-                        options.config_folder,
                         {"train.tsv", "train/pos", "aclImdb/train/pos"},
                         "the IMDB reviews",
-                        "get them with: train data get imdb --to '" + options.root + "'"});
+                        "get them with: train data get imdb --to '" + options.root.string() + "'"});
   std::error_code ignored;
   const fs::path inner = folder / "aclImdb";
   return fs::exists(inner / "train", ignored) ? inner : folder;

@@ -16,7 +16,7 @@ enum class WordRanks {
 [[nodiscard]] std::span<const config::Word<WordRanks>> words(WordRanks);
 
 struct ImdbOptions : SourceOptions {
-  std::string root = "data";
+  config::FilePath root = "data";
   Split split = Split::train;
   std::int64_t vocabulary = 20000;
   std::int64_t length = 80;

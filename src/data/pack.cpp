@@ -170,7 +170,7 @@ void declare(config::Fields& fields, PackOptions& options) {
 }
 
 std::unique_ptr<Dataset> open_pack(const PackOptions& options) {
-  auto pack = std::make_unique<Pack>(located(options.file, options.config_folder), options.limit);
+  auto pack = std::make_unique<Pack>(located(options.file), options.limit);
   if (options.check == PackCheck::opening) {
     each_sample(available_cores(), pack->blocks(),
                 [&](std::int64_t block) { pack->check_block(block); });

@@ -13,7 +13,7 @@ enum class PackCheck {
 [[nodiscard]] std::span<const config::Word<PackCheck>> words(PackCheck);
 
 struct PackOptions : SourceOptions {
-  std::string file;
+  config::FilePath file;
   PackCheck check = PackCheck::reading;
 };
 void declare(config::Fields& fields, PackOptions& options);

@@ -17,14 +17,12 @@ std::span<const config::Word<Split>> words(Split) {
 
 void declare_common(config::Fields& fields, SourceOptions& options) {
   fields.field("limit", options.limit, "uses only this many samples; 0 uses all", {.minimum = 0});
-  if (!fields.describing()) options.config_folder = fs::path(fields.where().file).parent_path();
 }
 
-fs::path located(const fs::path& path, const fs::path& config_folder) {
-  std::error_code ignored;
-  if (path.is_absolute() || fs::exists(path, ignored)) return path;
-  const fs::path candidate = config_folder / path;
-  return fs::exists(candidate, ignored) ? candidate : path;
+const fs::path& located(const config::FilePath& file) {
+  const std::string advice = config::elsewhere(file);
+  if (advice.empty()) return file.path;
+  throw Error(ErrorKind::data, "'" + file.string() + "' does not exist" + advice);
 }
 
 namespace {
@@ -37,28 +35,33 @@ bool holds_one_of(const fs::path& folder, const std::vector<std::string>& files)
   return false;
 }
 
-std::vector<fs::path> places(const FolderSearch& search) {
-  std::vector<fs::path> roots{search.root};
-  const fs::path candidate = search.config_folder / search.root;
-  if (candidate != roots.front()) roots.push_back(candidate);
-  std::vector<fs::path> found;
-  for (const fs::path& root : roots) {
-    if (!search.subfolder.empty()) found.push_back(root / search.subfolder);
-    found.push_back(root);
+/// Where the files may be if `root` is given.
+std::vector<fs::path> places(const FolderSearch& search, const fs::path& root) {
+  if (search.subfolder.empty()) return {root};
+  return {root / search.subfolder, root};
+}
+
+/// The first of the places that holds one of the files; empty: none.
+fs::path place_of(const FolderSearch& search, const fs::path& root) {
+  for (const fs::path& folder : places(search, root)) {
+    if (holds_one_of(folder, search.files)) return folder;
   }
-  return found;
+  return {};
 }
 
 }  // namespace
 
 fs::path find_data_folder(const FolderSearch& search) {
-  const std::vector<fs::path> folders = places(search);
-  for (const fs::path& folder : folders) {
-    if (holds_one_of(folder, search.files)) return folder;
-  }
+  fs::path found = place_of(search, search.root.path);
+  if (!found.empty()) return found;
+  const std::vector<fs::path> folders = places(search, search.root.path);
   std::string text = "cannot find " + search.title + ": no " + search.files.front() + " in ";
   for (std::size_t i = 0; i < folders.size(); ++i) {
     text += (i == 0 ? "'" : ", '") + folders[i].string() + "'";
+  }
+  for (const config::FilePath::Other& other : search.root.others) {
+    if (place_of(search, other.path).empty()) continue;
+    throw Error(ErrorKind::data, text + config::advice_for(other));
   }
   // Only sources with a subfolder name may omit their root.
   if (!search.subfolder.empty()) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/file_path.h"
 #include "data/dataset.h"
 
 namespace trainyard {
@@ -18,10 +19,9 @@ enum class Split { train, test };
 
 /// Keys that every source has.
 struct SourceOptions {
-  std::int64_t limit = 0;               // number of samples from the start; 0: all
-  std::filesystem::path config_folder;  // second base for relative paths
+  std::int64_t limit = 0;  // number of samples from the start; 0: all
 };
-/// Declares `limit` and stores the folder of the config file.
+/// Declares `limit`.
 void declare_common(config::Fields& fields, SourceOptions& options);
 
 /// A source made from its options and the function that opens them.
@@ -42,21 +42,19 @@ class OptionsSource final : public DatasetSource {
   Open open_;
 };
 
-/// `path` as given, or below `config_folder` if it exists only there; an absolute path unchanged.
-[[nodiscard]] std::filesystem::path located(const std::filesystem::path& path,
-                                            const std::filesystem::path& config_folder);
+/// The path. Throws Error{data} with the flag that selects another one if only that one exists.
+[[nodiscard]] const std::filesystem::path& located(const config::FilePath& file);
 
 /// Where a downloaded dataset may be.
 struct FolderSearch {
-  std::string root;       // as configured
-  std::string subfolder;  // the name the archive unpacks to; "" for none
-  std::filesystem::path config_folder;
+  config::FilePath root;           // as configured
+  std::string subfolder;           // the name the archive unpacks to; "" for none
   std::vector<std::string> files;  // at least one of them must exist
   std::string title;               // "CIFAR-10", for the message
   std::string advice;              // how to get the data, for the message
 };
-/// The first of root/subfolder, root and the same below the config's folder that contains one of
-/// `files`. Throws Error{data} with the places searched and the advice.
+/// The first of root/subfolder and root that contains one of `files`. Throws Error{data} with the
+/// places searched and the advice.
 [[nodiscard]] std::filesystem::path find_data_folder(const FolderSearch& search);
 
 /// The lines of a file of class names, without blank ones. Empty if there is no such file. Throws

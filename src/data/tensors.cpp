@@ -107,7 +107,7 @@ void declare(config::Fields& fields, TensorsOptions& options) {
 }
 
 std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
-  const fs::path path = located(options.file, options.config_folder);
+  const fs::path path = located(options.file);
   const SafetensorsFile file = SafetensorsFile::open(path);
   const NamedTensor& images = file.at(options.images);
   const NamedTensor& labels = file.at(options.labels);

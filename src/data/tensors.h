@@ -6,7 +6,7 @@
 namespace trainyard {
 
 struct TensorsOptions : SourceOptions {
-  std::string file;
+  config::FilePath file;
   std::string images = "images";  // names inside the file
   std::string labels = "labels";
   std::vector<std::string> fields;  // further ones, by their names inside the file

@@ -77,7 +77,7 @@ std::int64_t units_of(std::string_view text, const TextOptions& options, const s
 
 /// The vocabulary of `vocabulary_from`.
 Vocabulary given_vocabulary(const TextOptions& options) {
-  const fs::path from = located(options.vocabulary_from, options.config_folder);
+  const fs::path from = located(options.vocabulary_from);
   if (from.extension() != ".json") {
     return vocabulary_of_text(checked_text(from, options), options.unit,
                               std::numeric_limits<std::int64_t>::max(), options.vocabulary,
@@ -99,7 +99,7 @@ struct TokenizedText {
 };
 
 TokenizedText tokenized(const TextOptions& options, double fraction) {
-  const fs::path path = located(options.file, options.config_folder);
+  const fs::path path = located(options.file);
   const std::string text = checked_text(path, options);
   const std::int64_t units = units_of(text, options, path.string());
   TokenizedText result;
@@ -117,7 +117,7 @@ std::unique_ptr<Dataset> windows_of(std::vector<std::int32_t> tokens,
                                     std::shared_ptr<const Vocabulary> vocabulary,
                                     const TextOptions& options, const std::string& part) {
   if (std::ssize(tokens) <= options.length) {
-    bad_file(located(options.file, options.config_folder),
+    bad_file(located(options.file),
              part + "has " + std::to_string(tokens.size()) + " tokens, expected at least " +
                  std::to_string(options.length + 1) + ": one more than 'length'");
   }

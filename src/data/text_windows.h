@@ -12,10 +12,10 @@ enum class Predicted { last, every };
 [[nodiscard]] std::span<const config::Word<Predicted>> words(Predicted);
 
 struct TextOptions : SourceOptions {
-  std::string file;
+  config::FilePath file;
   TextUnit unit = TextUnit::characters;
-  std::int64_t vocabulary = 0;  // tokens, see vocabulary_of_text()
-  std::string vocabulary_from;  // a run's vocabulary.json, or a text to count; "": this text
+  std::int64_t vocabulary = 0;       // tokens, see vocabulary_of_text()
+  config::FilePath vocabulary_from;  // a run's vocabulary.json, or a text to count; "": this text
   std::int64_t length = 40;
   std::int64_t stride = 3;
   Predicted predict = Predicted::last;

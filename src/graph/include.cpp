@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "config/diagnostics.h"
 #include "config/element.h"
+#include "config/file_path.h"
 #include "config/load.h"
 #include "config/near_file.h"
 

@@ -29,7 +29,7 @@ class ReviewTokens {
   explicit ReviewTokens(const StoredModel& stored)
       : options_(source_options<ImdbOptions>(stored.config)), index_(imdb_word_index(options_)) {
     if (keras_token_texts(index_, options_.vocabulary) == vocabulary_of(stored).words()) return;
-    throw Error(ErrorKind::checkpoint, "the word index below '" + options_.root +
+    throw Error(ErrorKind::checkpoint, "the word index below '" + options_.root.string() +
                                            "' is not that of the run's vocabulary.json; restore "
                                            "the one that the run was trained with");
   }

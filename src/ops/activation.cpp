@@ -18,6 +18,7 @@ void declare(config::Fields& fields, Elu& elu) {
 }
 
 void declare(config::Fields& fields, HardSigmoid& hard_sigmoid) {
+  if (fields.profile() == config::Profile::torch) hard_sigmoid.slope = 1.0 / 6;
   fields.field("slope", hard_sigmoid.slope, "factor of x: 0.2 in Keras, 1/6 in PyTorch",
                {.minimum = 0, .exclusive_minimum = true});
 }

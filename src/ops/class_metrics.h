@@ -1,4 +1,5 @@
-// Precision, recall and F1: means over classes of ratios of counts.
+// Precision, recall and F1: of class 1 if there is a single output, else means over classes, which
+// their forms `macro_` are always.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@ namespace trainyard {
 /// A sample's part in the counts of each class: predicted and labelled, predicted, labelled. The
 /// predicted class is the first of those with the largest output; with one output it is 1 above
 /// `threshold`, else 0. A NaN predicts no class. Padding and labels that are no class count
-/// nothing. A row is a sample or a position.
+/// nothing; neither do classes below `first`. A row is a sample or a position.
 template <class T>
 struct ClassCountRows {
   using A = Arithmetic<T>;
   const T* x;  // [n, outputs]
   const std::int32_t* labels;
   A* counts;  // [n, 3, classes]
-  std::int64_t outputs, classes;
+  std::int64_t outputs, classes, first;
   A threshold;
   std::int64_t positions;  // rows of a sample
   const StepState* state;
@@ -48,7 +49,8 @@ struct ClassCountRows {
     const std::int64_t label = labels[n], guess = predicted(team, n);
     const bool counts_label = n < state->valid * positions && label >= 0 && label < classes;
     team.each(classes, [&](std::int64_t c) {
-      const bool guessed = counts_label && guess == c, labelled = counts_label && label == c;
+      const bool counted = counts_label && c >= first;
+      const bool guessed = counted && guess == c, labelled = counted && label == c;
       A* const out = counts + n * 3 * classes + c;
       out[0] = guessed && labelled ? A(1) : A(0);
       out[classes] = guessed ? A(1) : A(0);
@@ -69,7 +71,9 @@ struct Precision {
   static constexpr std::string_view kName = "precision",
                                     kHelp =
                                         "samples predicted as a class that have its label, as "
-                                        "a fraction: the mean over classes";
+                                        "a fraction: of class 1 of a single output, else the mean "
+                                        "over classes";
+  static constexpr bool kMacro = false;
   [[nodiscard]] static double of(const ClassCounts& counts) {
     return counts.predicted > 0 ? counts.right / counts.predicted : 0;
   }
@@ -79,7 +83,9 @@ struct Recall {
   static constexpr std::string_view kName = "recall",
                                     kHelp =
                                         "samples with a class's label that are predicted as it, "
-                                        "as a fraction: the mean over classes";
+                                        "as a fraction: of class 1 of a single output, else the "
+                                        "mean over classes";
+  static constexpr bool kMacro = false;
   [[nodiscard]] static double of(const ClassCounts& counts) {
     return counts.labelled > 0 ? counts.right / counts.labelled : 0;
   }
@@ -88,12 +94,30 @@ struct Recall {
 struct F1 {
   static constexpr std::string_view kName = "f1",
                                     kHelp =
-                                        "harmonic mean of a class's precision and recall: the "
-                                        "mean over classes";
+                                        "harmonic mean of a class's precision and recall: of class "
+                                        "1 of a single output, else the mean over classes";
+  static constexpr bool kMacro = false;
   [[nodiscard]] static double of(const ClassCounts& counts) {
     const double both = counts.predicted + counts.labelled;
     return both > 0 ? 2 * counts.right / both : 0;
   }
+};
+
+// The same with the mean over both classes of a single output, too.
+struct MacroPrecision : Precision {
+  static constexpr std::string_view kName = "macro_precision",
+                                    kHelp = "precision: the mean over classes";
+  static constexpr bool kMacro = true;
+};
+
+struct MacroRecall : Recall {
+  static constexpr std::string_view kName = "macro_recall", kHelp = "recall: the mean over classes";
+  static constexpr bool kMacro = true;
+};
+
+struct MacroF1 : F1 {
+  static constexpr std::string_view kName = "macro_f1", kHelp = "f1: the mean over classes";
+  static constexpr bool kMacro = true;
 };
 
 /// The counts of class `index` among sums [3, classes].
@@ -139,13 +163,15 @@ class ClassMetricOp final : public Metric {
     if (step.backward()) return;  // a step function has no gradient, and none is requested
     const TensorView& values = tensors.inputs[0];
     const Layout& counts = tensors.outputs[0].layout;
+    const std::int64_t outputs = values.layout.extent[1];
+    const std::int64_t first = outputs == 1 && !Ratio::kMacro ? 1 : 0;
     const std::int64_t positions = values.layout.extent[3];
     launcher.rows(
         values.layout.extent[0] * positions,
         ClassCountRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
-                          tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1],
-                          counts.extent[1] / 3, static_cast<Arithmetic<T>>(threshold_.value_or(0)),
-                          positions, tensors.batch.state});
+                          tensors.outputs[0].as<Arithmetic<T>>(), outputs, counts.extent[1] / 3,
+                          first, static_cast<Arithmetic<T>>(threshold_.value_or(0)), positions,
+                          tensors.batch.state});
   }
 
  private:
@@ -155,6 +181,9 @@ class ClassMetricOp final : public Metric {
 using PrecisionOp = ClassMetricOp<Precision>;
 using RecallOp = ClassMetricOp<Recall>;
 using F1Op = ClassMetricOp<F1>;
+using MacroPrecisionOp = ClassMetricOp<MacroPrecision>;
+using MacroRecallOp = ClassMetricOp<MacroRecall>;
+using MacroF1Op = ClassMetricOp<MacroF1>;
 
 /// The YAML name, help and reader of a class metric.
 template <class Ratio>

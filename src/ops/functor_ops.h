@@ -52,6 +52,7 @@ using LossOps = LossOpsOf<LossFunctions>::Types;
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
                EmbeddingOp, OneHotOp, PoolStepsOp, DropoutOp, GaussianNoiseOp, LossSumOp, TopKOp,
-               PrecisionOp, RecallOp, F1Op, PerplexityOp, BitsPerCharacterOp>;
+               PrecisionOp, RecallOp, F1Op, MacroPrecisionOp, MacroRecallOp, MacroF1Op,
+               PerplexityOp, BitsPerCharacterOp>;
 
 }  // namespace trainyard

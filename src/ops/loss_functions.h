@@ -294,35 +294,45 @@ struct KullbackLeibler {
 };
 
 /// -cos of the angle between x and t (Keras 2's cosine_proximity, summed over outputs). Gradient:
-/// -(t - x (x.t) / |x|^2) / (|x| |t|). Not a number if either is 0.
+/// -(t - x (x.t) / |x|^2) / (|x| |t|). Squares below 1e-12 count as that, as in Keras's
+/// l2_normalize: the loss of a row of zeros is 0.
 struct Cosine {
   static constexpr std::string_view kName = "cosine",
                                     kHelp = "minus the cosine between outputs and targets";
   static constexpr bool kSmooths = false;
   static constexpr std::int64_t kLeastClasses = 2;
 
-  template <class S>
+  static constexpr double kLeastSquare = 1e-12;
+
+  /// The norms are those that x and t are divided by.
+  template <class T>
   struct Products {
-    Arithmetic<S> xt, xx, tt;
+    T xt, xx, norm_x, norm_t;
   };
   template <class S, class Team, class T = Arithmetic<S>>
-  TY_HD static Products<S> products(const Team& team, const LossRow<S>& row) {
+  TY_HD static Products<T> products(const Team& team, const LossRow<S>& row) {
     const auto sum = [&](const auto& product) {
       return team.template sum<T>(row.classes, product);
     };
-    return {sum([&](std::int64_t c) { return row.value(c) * row.target(c); }),
-            sum([&](std::int64_t c) { return row.value(c) * row.value(c); }),
-            sum([&](std::int64_t c) { return row.target(c) * row.target(c); })};
+    const auto norm = [](T square) {
+      return math::sqrt(square < T(kLeastSquare) ? T(kLeastSquare) : square);
+    };
+    const T xt = sum([&](std::int64_t c) { return row.value(c) * row.target(c); });
+    const T xx = sum([&](std::int64_t c) { return row.value(c) * row.value(c); });
+    const T tt = sum([&](std::int64_t c) { return row.target(c) * row.target(c); });
+    return {xt, xx, norm(xx), norm(tt)};
   }
   template <class S, class Team, class T = Arithmetic<S>>
   TY_HD T value(const Team& team, const LossRow<S>& row) const {
-    const Products<S> of = products(team, row);
-    return -of.xt / (math::sqrt(of.xx) * math::sqrt(of.tt));
+    const Products<T> of = products(team, row);
+    return -of.xt / (of.norm_x * of.norm_t);
   }
   template <class S, class Team, class T = Arithmetic<S>>
   TY_HD void gradient(const Team& team, const LossRow<S>& row, Arithmetic<S> scale, S* dx) const {
-    const Products<S> of = products(team, row);
-    const T along = of.xt / of.xx, factor = -scale / (math::sqrt(of.xx) * math::sqrt(of.tt));
+    const Products<T> of = products(team, row);
+    // A norm that does not depend on x takes nothing from the gradient.
+    const T along = of.xx < T(kLeastSquare) ? T(0) : of.xt / of.xx;
+    const T factor = -scale / (of.norm_x * of.norm_t);
     team.each(row.classes, [&](std::int64_t c) {
       dx[c] = static_cast<S>((row.target(c) - row.value(c) * along) * factor);
     });

@@ -38,6 +38,7 @@ double LrnOp::divided_alpha() const {
 }
 
 void declare(config::Fields& fields, LrnAttributes& lrn) {
+  if (fields.profile() == config::Profile::mxnet) lrn.k = 2;
   fields.field("size", lrn.size, "channels, or rows and columns, of the window; odd",
                {.minimum = 1, .maximum = 255});
   fields.field("alpha", lrn.alpha, "factor of the mean square in the window", {.minimum = 0});

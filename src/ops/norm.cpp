@@ -13,7 +13,9 @@ using NormKind = NormAttributes::Kind;
 
 void declare_norm(config::Fields& fields, NormAttributes& norm) {
   const bool torch = fields.profile() == config::Profile::torch;
-  if (torch) norm.eps = 1e-5;
+  const bool mxnet = fields.profile() == config::Profile::mxnet;
+  // mx.nd.InstanceNorm has 1e-3.
+  if (torch || (mxnet && norm.kind != NormKind::instance)) norm.eps = 1e-5;
   // torch.nn.InstanceNorm2d learns nothing unless asked.
   norm.scale = norm.center = !(torch && norm.kind == NormKind::instance);
   if (norm.kind == NormKind::group) {

@@ -14,7 +14,7 @@ std::vector<ParameterSpec> PreluOp::parameters(std::int64_t channels) const {
 std::string PreluOp::attributes() const { return "{init: " + number_text(attributes_.init) + "}"; }
 
 void declare(config::Fields& fields, PreluAttributes& prelu) {
-  prelu.init = fields.profile() == config::Profile::torch ? 0.25 : 0;
+  prelu.init = fields.profile() == config::Profile::keras2 ? 0 : 0.25;
   fields.field("init", prelu.init, "initial slope below 0 of every channel");
 }
 

@@ -1,7 +1,7 @@
 // The arithmetic of LAMB (You et al. 2020, version 5, algorithm 2), as in NVIDIA's apex.
 //
 //   u = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + decay w, with Adam's m and v
-//   ratio = ||w|| / ||u||, 1 where a norm is 0
+//   ratio = ||w|| / ||u||, 1 where a norm or the decay is 0
 //   w -= lr ratio u
 #pragma once
 
@@ -34,8 +34,10 @@ struct LambRule {
     return {adam.step<T>({.rate = -1, .finished = scalars.finished}),
             static_cast<T>(scalars.decay)};
   }
-  [[nodiscard]] TY_HD double trust_ratio(double weights, double direction, double /*decay*/) const {
-    return weights > 0 && direction > 0 ? weights / direction : 1;
+  [[nodiscard]] TY_HD double trust_ratio(double weights, double direction,
+                                         const WeightDecays& decay) const {
+    const bool decays = decay.added != 0 || decay.decoupled != 0;
+    return decays && weights > 0 && direction > 0 ? weights / direction : 1;
   }
   template <class T>
   TY_HD PlainRule::Step<T> step(const StepScalars& scalars) const {

@@ -16,9 +16,10 @@ struct LarsRule {
   MomentumRule momentum;
   double eta = 0, epsilon = 0;
 
-  [[nodiscard]] TY_HD double trust_ratio(double weights, double gradients, double decay) const {
+  [[nodiscard]] TY_HD double trust_ratio(double weights, double gradients,
+                                         const WeightDecays& decay) const {
     if (!(weights > 0 && gradients > 0)) return 1;
-    return eta * weights / (gradients + decay * weights + epsilon);
+    return eta * weights / (gradients + decay.added * weights + epsilon);
   }
   template <class T>
   TY_HD MomentumRule::Step<T> step(const StepScalars& scalars) const {

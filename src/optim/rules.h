@@ -7,7 +7,7 @@
 //   direction<T>(StepScalars)      a functor (gradient, Element<T, kSlots>&), which changes the
 //                                  state and returns what takes the gradient's place. step<T> then
 //                                  gets that, and an Element<T, 0>: the weight alone
-//   trust_ratio(norm of a parameter's weights, norm of its gradient or direction, decay)
+//   trust_ratio(norm of a parameter's weights, norm of its gradient or direction, its decays)
 //                                  what the parameter's rate is multiplied by
 //   advanced(number, finished steps)
 //                                  the next value of a number that depends on all steps so far, 1
@@ -50,7 +50,7 @@ concept HasDirection = requires(const Rule& rule) {
 /// Whether a rule has trust_ratio().
 template <class Rule>
 concept HasTrustRatio = requires(const Rule& rule) {
-  rule.trust_ratio(1.0, 1.0, 0.0);
+  rule.trust_ratio(1.0, 1.0, WeightDecays{});
 };
 
 /// Whether the rule needs UpdateBlocks::norms.

@@ -100,7 +100,8 @@ struct UpdateRun {
     const T shrink = static_cast<T>(1.0 - scalars.rate * segment.decoupled_decay);
     if constexpr (HasTrustRatio<Rule>) {
       const Norms norms = all.norms[run.segment];
-      const double ratio = all.rule.trust_ratio(norms.weights, norms.gradients, segment.decay);
+      const double ratio = all.rule.trust_ratio(norms.weights, norms.gradients,
+                                                {segment.decay, segment.decoupled_decay});
       scalars.rate *= segment.adapted != 0 ? ratio : 1.0;
     }
     const auto step = all.rule.template step<T>(scalars);

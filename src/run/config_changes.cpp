@@ -6,6 +6,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "formats/json.h"
+#include "run/typed_paths.h"
 
 namespace trainyard {
 
@@ -108,6 +109,7 @@ std::string record_change(const RunFolder& folder, const ConfigChange& change) {
     Json run =
         parse_json(read_text(name, ErrorKind::data, kMostConfigBytes), {name, ErrorKind::data});
     run["config_hash"] = change.config_hash;
+    run[kTypedPaths] = change.paths;
     run[kChanges] = with_change(run.value(kChanges, Json::array()), change, former);
     folder.write("metrics.changes.csv", csv_of(run[kChanges]));
     folder.write("run.json", json_text(run));

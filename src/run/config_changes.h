@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/difference.h"
+#include "formats/json.h"
 #include "run/run_folder.h"
 
 namespace trainyard {
@@ -16,6 +17,7 @@ struct ConfigChange {
   std::string config_yaml;                      // the new config, resolved
   std::string config_hash;                      // of the new config
   std::vector<config::Difference> differences;  // from the previous config
+  Json paths;                                   // typed_paths() of it
   std::string command;                          // as typed
   std::int64_t epoch = 1;                       // first one trained with it, perhaps in part
   std::int64_t step = 1;                        // first one trained with it

@@ -4,6 +4,7 @@
 #include "run/reproduction.h"
 #include "run/samples_file.h"
 #include "run/statistics_file.h"
+#include "run/typed_paths.h"
 #include "run/vocabulary_file.h"
 
 namespace trainyard {
@@ -51,6 +52,7 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
            {"config_hash", facts.hash},
            {"train_fingerprint", session.data().train->fingerprint()},
            {"val_fingerprint", session.data().val->fingerprint()}};
+  run[kTypedPaths] = typed_paths(request_.config.settled);
   if (session.model().memory().averages()) {
     run["judged_weights"] = session.model().judges_average() ? "average" : "trained";
   }

@@ -60,9 +60,9 @@ void require_request(const TrainingRequest& request, const RunStart& start, cons
   if (ranks.rank() == 0) start.require_folder(disk);
 }
 
-void require_agreement(Session& session, RankGroup& ranks, const std::string& resolved,
+void require_agreement(Session& session, RankGroup& ranks, const std::string& config,
                        std::int64_t step) {
-  ranks.require_equal("config", hash128_hex(std::string_view(resolved)));
+  ranks.require_equal("config", hash128_hex(std::string_view(config)));
   ranks.require_equal("training set", session.data().train->fingerprint());
   ranks.require_equal("validation set", session.data().val->fingerprint());
   ranks.require_equal("plan", hash128_hex(text_of(session.model().train().plan())));
@@ -93,11 +93,11 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
 ReadyRun ready_run(TrainingRequest& request, RankGroup& ranks, const Disk& disk) {
   NewRun start(request);
   require_request(request, start, ranks, disk);
-  const std::string resolved = resolved_yaml(request.config);
+  const std::string config = typed_yaml(request.config);
   ReadyRun ready{.session = start.make_session(ranks, request.device.warn),
                  .folder = start.folder()};
   const StartPoint point = start.fill(*ready.session, request.device.warn);
-  require_agreement(*ready.session, ranks, resolved, point.state.step);
+  require_agreement(*ready.session, ranks, config, point.state.step);
   if (ranks.rank() == 0) ready.warnings = require_room(*ready.session, request, start, disk);
   return ready;
 }

@@ -31,7 +31,7 @@ void require_config_of_run(RunConfig given, const std::string& name, const RunCo
                            const std::filesystem::path& folder) {
   if (given.threads == 0) settle_threads(given, run.threads);
   if (!given.precision && run.precision) settle_precision(given, *run.precision);
-  const auto found = config_differences(run, given);
+  const auto found = typed_differences(run, given);
   if (found.empty()) return;
   constexpr std::size_t kShown = 10;
   std::string message = "--resume: " + name + " is not the config of " + folder.string() +

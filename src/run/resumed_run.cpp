@@ -10,6 +10,7 @@
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
 #include "run/statistics_file.h"
+#include "run/typed_paths.h"
 #include "run/vocabulary_file.h"
 
 namespace trainyard {
@@ -104,6 +105,7 @@ std::string ResumedRun::write_changes(const RunFolder& folder, const RunFacts& f
   const ConfigChange change{.config_yaml = facts.resolved,
                             .config_hash = facts.hash,
                             .differences = config_differences(before, request_.config),
+                            .paths = typed_paths(request_.config.settled),
                             .command = request_.command,
                             .epoch = state.epoch + 1,
                             .step = state.step + 1};

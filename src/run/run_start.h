@@ -30,6 +30,7 @@ struct RunFacts {
   std::string resolved;  // resolved_yaml()
   std::string network;   // the table of its layers
   std::string hash;      // config_hash()
+  std::string typed;     // typed_yaml()
 };
 
 /// Where training begins.

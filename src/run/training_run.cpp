@@ -48,7 +48,7 @@ class TrainingRun {
         context_(context),
         ranks_(context.ranks),
         stop_causes_(stop_causes(context.signals, context.clock, request_.max_seconds)),
-        facts_{.resolved = resolved_yaml(request_.config)},
+        facts_{.resolved = resolved_yaml(request_.config), .typed = typed_yaml(request_.config)},
         start_(make_start(request_)) {}
 
   ~TrainingRun() {
@@ -112,7 +112,7 @@ class TrainingRun {
 
 void TrainingRun::prepare() {
   facts_.network = network_table(request_.config, ranks_.size());
-  facts_.hash = config_hash(facts_.resolved, start_->identity().weights);
+  facts_.hash = config_hash(facts_.typed, start_->identity().weights);
   require_request(request_, *start_, ranks_, context_.disk);
   open_keeper();
   request_.device.begins = [this](RunPhase phase) { note(phase); };
@@ -130,7 +130,7 @@ void TrainingRun::prepare() {
                            weight_rule(session_->config(), *session_->data().train));
   }
   join_vote();
-  require_agreement(*session_, ranks_, facts_.resolved, from_.state.step);
+  require_agreement(*session_, ranks_, facts_.typed, from_.state.step);
   if (keeper_) warnings_ = require_room(*session_, request_, *start_, context_.disk);
   lasts_ = true;
   share_log_folder();

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/file_path.h"
 #include "starter/starter_texts.h"
 
 namespace trainyard {
@@ -51,9 +52,19 @@ void require_new(const fs::path& path) {
   refuse_command("'" + path.string() + "' exists; move it away, or give --out another folder");
 }
 
+/// `path`, which is relative to the current folder, as files in `folder` name it.
+fs::path seen_from(const fs::path& folder, const fs::path& path) {
+  std::error_code ignored;
+  const fs::path place = fs::weakly_canonical(fs::absolute(folder, ignored), ignored);
+  if (path.is_absolute() || path.empty() || place == fs::current_path(ignored)) return path;
+  return config::absolute_path(path).lexically_relative(place);
+}
+
 }  // namespace
 
-StarterFiles write_starter(const StarterData& data, const fs::path& folder, const Disk& disk) {
+StarterFiles write_starter(StarterData data, const fs::path& folder, const Disk& disk) {
+  data.path = seen_from(folder, data.path);
+  data.val_path = seen_from(folder, data.val_path);
   const StarterFiles files{.config = folder / (data.name + ".yaml"),
                            .network = folder / (data.name + "_network.yaml")};
   require_new(files.config);

@@ -16,9 +16,8 @@ struct StarterFiles {
   std::filesystem::path network;
 };
 
-/// Writes both into `folder`, which is created. Throws Error{command_line} if one of them exists,
-/// and Error{disk}.
-StarterFiles write_starter(const StarterData& data, const std::filesystem::path& folder,
-                           const Disk& disk);
+/// Writes both into `folder`, which is created, with paths that are relative to it. Throws
+/// Error{command_line} if one of them exists, and Error{disk}.
+StarterFiles write_starter(StarterData data, const std::filesystem::path& folder, const Disk& disk);
 
 }  // namespace trainyard

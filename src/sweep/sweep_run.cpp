@@ -9,6 +9,7 @@
 #include "run/config/resolved_config.h"
 #include "run/resume_checks.h"
 #include "run/run_folder.h"
+#include "run/typed_paths.h"
 
 namespace trainyard {
 
@@ -26,8 +27,8 @@ SweepProgress progress_of(const SweepRun& run, const RunConfig& given, const std
     RunFolder::require_place_at(Disk(), run.folder);
     return SweepProgress::none;
   }
-  require_config_of_run(given, file + " with " + run.point.name,
-                        read_run_config(run.folder / "config.yaml", {}), run.folder);
+  require_config_of_run(given, file + " with " + run.point.name, read_config_of_run(run.folder, {}),
+                        run.folder);
   if (is_locked(run.folder)) {
     refuse_command("another process is training " + run.folder.string() +
                    "; wait until it ends, or give --out another folder");

@@ -94,6 +94,67 @@ TEST_CASE("an absent key keeps its default, and null clears an optional value") 
   CHECK(kept.clip == 1);
 }
 
+TEST_CASE("null is a key that is left out, wherever it stands") {
+  sample::Run run;
+  CHECK(read_into("{name: x, epochs: ~, smoothing: null, deterministic: , sizes: Null, window: ~, "
+                  "batch: ~, optimizer: {adam: ~}, schedule: ~, augment: ~, vars: ~}",
+                  run)
+            .empty());
+  CHECK(run.epochs == sample::Run{}.epochs);
+  CHECK(run.sizes == sample::Run{}.sizes);
+  CHECK(run.optimizer->value == 1e-3);
+  CHECK(run.augment.empty());
+  CHECK(read_into("{name: ~, optimizer: ~}", run) ==
+        "t.yaml:1:1: missing keys 'name' and 'optimizer'");
+  sample::Window window;
+  CHECK(read_into("[3, ~, same_upper, null]", window).empty());
+  CHECK(window.pad == 1);
+  const Node settled = [] {
+    const Node node = parse_yaml("{name: x, epochs: ~, optimizer: adam}", "t.yaml");
+    Diagnostics diagnostics;
+    sample::Run values;
+    Fields fields(node, nullptr, "", Profile::keras2, diagnostics);
+    declare(fields, values);
+    fields.finish();
+    return fields.settled();
+  }();
+  CHECK(settled.find("epochs")->integer == 10);
+}
+
+TEST_CASE("a part that is set to false is no value of its first key") {
+  sample::Run run;
+  CHECK(read_into("{name: x, optimizer: adam, window: False}", run) ==
+        "t.yaml:1:36: 'size' must be a whole number of at least 1 or two of them, [h, w], found "
+        "false; without 'window', leave it out or set it to null");
+  CHECK(read_into("{name: false, optimizer: adam}", run) ==
+        "t.yaml:1:8: 'name' must be text, found false; put it in quotes");
+}
+
+namespace {
+struct Sides {
+  std::vector<std::int64_t> sides;
+  std::vector<std::string> names;
+};
+void declare(Fields& fields, Sides& out) {
+  fields.rest("sides", out.sides, "of the result", {.minimum = 1});
+  fields.field("names", out.names, "of the sides");
+}
+}  // namespace
+
+TEST_CASE("a list that takes all values also takes one alone") {
+  for (const char* yaml : {"256", "[256]", "{sides: 256}", "{sides: [256]}"}) {
+    CAPTURE(yaml);
+    Sides one;
+    CHECK(read_into(yaml, one).empty());
+    CHECK(one.sides == std::vector<std::int64_t>{256});
+  }
+  Sides wrong;
+  CHECK(read_into("0", wrong) ==
+        "t.yaml:1:1: 'sides' must be a list of whole numbers of at least 1, found number 0");
+  CHECK(read_into("{names: a}", wrong) ==
+        "t.yaml:1:9: 'names' must be a list of texts, found text 'a'");
+}
+
 TEST_CASE("the settled map holds every default and reads to the same values") {
   const Node node = parse_yaml(
       "{name: '5', clip: ~, window: [3], schedule: {piecewise: [[0, 1e-3]]}, vars: {n: x}, "

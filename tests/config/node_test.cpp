@@ -27,14 +27,20 @@ TEST_CASE("plain scalars follow the core schema of YAML 1.2") {
   }
   CHECK(plain("-.inf").real == -INFINITY);
   CHECK(std::isnan(plain(".nan").real));
-  CHECK(plain("true").boolean);
-  CHECK(plain("false").kind == Node::Kind::boolean);
-  for (const char* text : {"", "~", "null"}) CHECK(plain(text).kind == Node::Kind::null);
+  for (const char* text : {"true", "True", "TRUE"}) CHECK(plain(text).boolean);
+  for (const char* text : {"false", "False", "FALSE"}) {
+    CHECK(plain(text).kind == Node::Kind::boolean);
+    CHECK_FALSE(plain(text).boolean);
+    CHECK(to_yaml(plain(text)) == "false\n");
+  }
+  for (const char* text : {"", "~", "null", "Null", "NULL"}) {
+    CHECK(plain(text).kind == Node::Kind::null);
+  }
 }
 
 TEST_CASE("words that other parsers read as booleans or numbers are text") {
   for (const char* text :
-       {"no", "yes", "on", "off", "y",   "True", "1 epoch", "1:30", "0x",  "1e",
+       {"no", "yes", "on", "off", "y",   "tRUE", "1 epoch", "1:30", "0x",  "1e",
         ".",  "-",   "+",  "inf", "nan", "_1",   "1_",      "e5",   "- 1", "1-2"}) {
     CAPTURE(text);
     CHECK(plain(text).kind == Node::Kind::text);

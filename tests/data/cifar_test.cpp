@@ -70,13 +70,24 @@ TEST_CASE("cifar10 keeps the planes red, green, blue and their rows") {
   CHECK(set->held().bytes[1024 + 34] == 255);
 }
 
-TEST_CASE("cifar10 finds the folder that the archive unpacks to, also next to the config") {
+TEST_CASE(
+    "cifar10 finds the folder that the archive unpacks to, or says which flag would find it") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "sub/cifar-10-batches-bin/");
+  std::filesystem::create_directories(folder / "other");
   Cifar10Options options;
-  options.root = "sub";
-  options.config_folder = folder.path();
+  options.root = folder / "sub";
   CHECK(open_cifar10(options)->size() == 10);
+  options.root = folder / "other";
+  options.root.others = {{folder / "none", "--set no"},
+                         {folder / "sub", "--set data.train.root=s"}};
+  try {
+    static_cast<void>(open_cifar10(options));
+    FAIL("found files that are not there");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what())
+              .ends_with("to use '" + (folder / "sub").string() + "': --set data.train.root=s"));
+  }
 }
 
 TEST_CASE("cifar10 takes limit samples and class names when they are there") {

@@ -128,6 +128,7 @@ TEST_CASE("perplexity and bits per character are of the mean cross-entropy") {
 }
 
 /// [labels.size(), 3, classes] counts of values [labels.size(), outputs].
+template <class Op = MacroPrecisionOp>
 std::vector<float> counts(std::int64_t outputs, const std::vector<double>& values,
                           const std::vector<double>& labels, std::int64_t valid = 100,
                           std::optional<double> threshold = std::nullopt) {
@@ -139,7 +140,7 @@ std::vector<float> counts(std::int64_t outputs, const std::vector<double>& value
   const StepState state{.valid = valid};
   StepTensors tensors{.inputs = {x.view(), label.view()}, .outputs = {y.view()}};
   tensors.batch.state = &state;
-  test::run(PrecisionOp(threshold), Pass::forward_eval, DType::f32, tensors, 2);
+  test::run(Op(threshold), Pass::forward_eval, DType::f32, tensors, 2);
   return y.elements();
 }
 
@@ -152,6 +153,22 @@ TEST_CASE("a sample counts for the class it is predicted as, the class of its la
 TEST_CASE("a single output counts for the classes 0 and 1") {
   CHECK(counts(1, {0.25, -0.5}, {1, 1}) == List{0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1});
   CHECK(counts(1, {0.25}, {1}, 100, 0.5) == List{0, 0, 1, 0, 0, 1});
+}
+
+TEST_CASE("without macro_ a single output counts for class 1 alone, several for all") {
+  CHECK(counts<PrecisionOp>(1, {0.25, -0.5}, {1, 1}) == List{0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1});
+  CHECK(counts<RecallOp>(1, {0.25, -0.5}, {0, 0}) == List{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(counts<F1Op>(2, {5, 1}, {0}) == counts(2, {5, 1}, {0}));
+}
+
+TEST_CASE("of a single output F1 is that of class 1, macro_f1 the mean of both") {
+  // labels 1 1 1 0 0, predictions 1 1 0 0 1: F1 is 2/3 of class 1, 1/2 of class 0.
+  const std::vector<double> class_1{0, 2, 0, 3, 0, 3}, both{1, 2, 2, 3, 2, 3};
+  CHECK(F1Op({}).finish(class_1, 5) == 4.0 / 6);
+  CHECK(MacroF1Op({}).finish(both, 5) == (2.0 / 4 + 4.0 / 6) / 2);
+  CHECK(PrecisionOp({}).finish(class_1, 5) == 2.0 / 3);
+  CHECK(MacroRecallOp({}).finish(both, 5) == (1.0 / 2 + 2.0 / 3) / 2);
+  CHECK(MacroF1Op({}).type() == "macro_f1");
 }
 
 TEST_CASE("a NaN predicts no class; padding and labels that are no class count nothing") {

@@ -1,4 +1,5 @@
 // Losses of every kind of target, with weights.
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -187,6 +188,25 @@ TEST_CASE("an arriving gradient takes the place of the state's scale") {
   for (std::size_t i = 0; i < 12; ++i) {
     CHECK(inner[i] == doctest::Approx(root[i] * 2 * problem.arriving[i / 4]).epsilon(1e-15));
   }
+}
+
+TEST_CASE("cosine of zeros is 0, as by Keras's l2_normalize, and pulls towards the target") {
+  const auto losses = all_losses();
+  const auto cosine =
+      std::ranges::find(losses, "cosine", [](const auto& op) { return op->type(); });
+  REQUIRE(cosine != losses.end());
+  // Rows of zeros, of a square below 1e-12, and of zeros as the target.
+  TargetProblem problem{.outputs = {0, 0, 0, 0, 0, 1e-7, 0, 0, 1, 2, 3, 4},
+                        .dense = {0, 0, 3, 4, 0, 1, 0, 0, 0, 0, 0, 0}};
+  const std::vector<double> values = run_loss(**cosine, problem, Pass::forward_train);
+  CHECK(values[0] == 0);
+  CHECK(values[1] == doctest::Approx(-0.1).epsilon(1e-12));  // -1e-7 / 1e-6
+  CHECK(values[2] == 0);
+  const std::vector<double> dx = run_loss(**cosine, problem, Pass::backward_data);
+  CHECK(dx[2] == doctest::Approx(-0.5 * 0.6e6).epsilon(1e-12));  // scale * -t / (|t| * 1e-6)
+  CHECK(dx[3] == doctest::Approx(-0.5 * 0.8e6).epsilon(1e-12));
+  CHECK(dx[5] == doctest::Approx(-0.5 * 1e6).epsilon(1e-12));
+  for (std::size_t i = 8; i < 12; ++i) CHECK(dx[i] == 0);
 }
 
 TEST_CASE("the losses have the values of their formulas") {

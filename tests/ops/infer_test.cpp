@@ -169,6 +169,28 @@ TEST_CASE("the mxnet and caffe profiles give the defaults of their layers") {
   CHECK(written("elu", Profile::caffe) == "{alpha: 1}");
 }
 
+TEST_CASE("layers without a row of their own in the tests above have the defaults of profiles.md") {
+  const auto has = [](const std::string& yaml, Profile profile, const std::string& text) {
+    return test::op_from(yaml, profile)->attributes().find(text) != std::string::npos;
+  };
+  using enum Profile;
+  for (const char* norm : {"layer_norm", "{group_norm: 2}"}) {
+    CAPTURE(norm);
+    for (const Profile profile : {torch, mxnet}) CHECK(has(norm, profile, "eps: 1e-05"));
+    for (const Profile profile : {keras2, caffe}) CHECK(has(norm, profile, "eps: 0.001"));
+  }
+  CHECK(has("instance_norm", torch, "eps: 1e-05, scale: false, center: false"));
+  for (const Profile profile : {keras2, mxnet, caffe}) {
+    CHECK(has("instance_norm", profile, "eps: 0.001, scale: true, center: true"));
+  }
+  for (const Profile profile : {torch, mxnet, caffe}) CHECK(has("prelu", profile, "0.25"));
+  CHECK(has("prelu", keras2, "0}"));
+  CHECK(has("lrn", mxnet, "k: 2"));
+  for (const Profile profile : {keras2, torch, caffe}) CHECK(has("lrn", profile, "k: 1"));
+  CHECK(has("hard_sigmoid", torch, "slope: 0.1666"));
+  for (const Profile profile : {keras2, mxnet, caffe}) CHECK(has("hard_sigmoid", profile, "{}"));
+}
+
 TEST_CASE("positional values are filters, kernel, stride, pad; size, stride, pad; units") {
   CHECK(test::op_from("{conv: [8, [3, 1], 2, same_upper]}")->attributes() ==
         "{filters: 8, kernel: [3, 1], stride: [2, 2], pad: same_upper, dilation: [1, 1], groups: "

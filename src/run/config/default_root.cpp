@@ -8,6 +8,8 @@
 namespace trainyard {
 namespace {
 
+constexpr const char* kDefaultRoot = "data";
+
 /// True if the source's own declarations give `root` a value.
 bool has_default_root(const std::string& source) {
   const auto kinds = dataset_kinds();
@@ -16,7 +18,7 @@ bool has_default_root(const std::string& source) {
   config::Fields fields(config::Profile::keras2);
   static_cast<void>(kind->read(fields));
   return std::ranges::any_of(fields.descriptions(), [](const config::FieldDescription& field) {
-    return field.key == "root" && !field.required && field.default_text == "data";
+    return field.key == "root" && !field.required && field.default_text == kDefaultRoot;
   });
 }
 
@@ -27,12 +29,16 @@ void put_default_root(config::Node& run, const std::string& folder) {
   if (folder.empty() || data == nullptr) return;
   for (const char* split : {"train", "val"}) {
     config::Node* map = data->find(split);
-    if (map == nullptr || map->find("root") != nullptr) continue;
+    if (map == nullptr) continue;
+    const config::Node* given = map->find("root");
+    if (given != nullptr && given->kind != config::Node::Kind::null) continue;
+    std::erase_if(map->entries, [](const config::Entry& entry) { return entry.key == "root"; });
     const config::Node* source = map->find("source");
     if (source == nullptr || !has_default_root(source->text)) continue;
-    map->entries.push_back({.key = "root",
-                            .where = map->where,
-                            .value = config::scalar_node(folder, true, map->where)});
+    // Its position is in no file, so that it is relative to the current folder.
+    config::Node root = config::scalar_node(folder, true, {"$TRAINYARD_DATA", 1, 1});
+    root.typed_path = kDefaultRoot;
+    map->entries.push_back({.key = "root", .where = map->where, .value = std::move(root)});
   }
 }
 

@@ -29,4 +29,13 @@ void check_heads(config::Fields& fields, const RunConfig& run) {
                                     kMostLosses - 1));
 }
 
+void check_metrics(config::Fields& fields, const RunConfig& run) {
+  std::set<std::string> columns;
+  for (const auto& metric : run.metrics) {
+    const std::string column = column_of(*metric);
+    if (columns.insert(column).second) continue;
+    fields.error("metrics", "'metrics' has two of the column '" + column + "'; leave one out");
+  }
+}
+
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// The losses of a run: `loss` and `heads`.
+// The losses of a run, `loss` and `heads`, and its metrics.
 #pragma once
 
 #include <memory>
@@ -14,5 +14,8 @@ namespace trainyard {
 
 /// Reports a second loss on one output, and more losses than a sum can have.
 void check_heads(config::Fields& fields, const RunConfig& run);
+
+/// Reports two metrics with one column of metrics.csv, of which every reader would take another.
+void check_metrics(config::Fields& fields, const RunConfig& run);
 
 }  // namespace trainyard

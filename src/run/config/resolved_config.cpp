@@ -18,9 +18,13 @@ std::string resolved_yaml(const RunConfig& config) {
   return config::to_yaml(resolved_tree(config));
 }
 
-std::string config_hash(std::string_view resolved, std::string_view weights) {
+std::string typed_yaml(const RunConfig& config) {
+  return config::to_yaml(config::with_typed_paths(resolved_tree(config)));
+}
+
+std::string config_hash(std::string_view config, std::string_view weights) {
   Hash128 hash;
-  hash.update(resolved);
+  hash.update(config);
   // Nothing is added without weights: the hash of a config alone must not change.
   if (!weights.empty()) hash.update("init: " + std::string(weights) + "\n");
   return hash.hex();
@@ -29,6 +33,11 @@ std::string config_hash(std::string_view resolved, std::string_view weights) {
 std::vector<config::Difference> config_differences(const RunConfig& before,
                                                    const RunConfig& after) {
   return config::differences(resolved_tree(before), resolved_tree(after));
+}
+
+std::vector<config::Difference> typed_differences(const RunConfig& before, const RunConfig& after) {
+  return config::differences(config::with_typed_paths(resolved_tree(before)),
+                             config::with_typed_paths(resolved_tree(after)));
 }
 
 }  // namespace trainyard

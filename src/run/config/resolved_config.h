@@ -13,12 +13,18 @@ namespace trainyard {
 /// The resolved config: every default explicit, the network inlined; can be run as it is.
 [[nodiscard]] std::string resolved_yaml(const RunConfig& config);
 
-/// XXH3-128 of a resolved config and of the weights that `--init` gave (InitialWeights::hash, or
-/// ""): equal runs have equal hashes.
-[[nodiscard]] std::string config_hash(std::string_view resolved, std::string_view weights);
+/// The same with paths as they were typed: what equal runs have in common, wherever their files
+/// are.
+[[nodiscard]] std::string typed_yaml(const RunConfig& config);
 
-/// The differences between two resolved configs.
+/// XXH3-128 of a typed_yaml() and of the weights that `--init` gave (InitialWeights::hash, or
+/// ""): equal runs have equal hashes.
+[[nodiscard]] std::string config_hash(std::string_view config, std::string_view weights);
+
+/// The differences between two resolved configs, or with paths as they were typed.
 [[nodiscard]] std::vector<config::Difference> config_differences(const RunConfig& before,
                                                                  const RunConfig& after);
+[[nodiscard]] std::vector<config::Difference> typed_differences(const RunConfig& before,
+                                                                const RunConfig& after);
 
 }  // namespace trainyard

@@ -207,7 +207,10 @@ void declare(Fields& fields, RunConfig& run) {
   fields.required("data", run.data, "training and validation data");
   fields.required("batch", run.batch, "samples per step");
   declare_training(fields, run);
-  if (!fields.describing()) check_heads(fields, run);
+  if (!fields.describing()) {
+    check_heads(fields, run);
+    check_metrics(fields, run);
+  }
   check_shards_fill(fields, run);
   check_rate_scaling(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");
@@ -264,6 +267,7 @@ RunConfig read_run_config(const std::filesystem::path& path, std::span<const std
   check_monitored(run, tree, diagnostics);
   diagnostics.raise();
   run.settled = fields.settled();
+  run.file = path.string();
   keep_position(run.settled, tree, "precision");
   return run;
 }
@@ -339,6 +343,15 @@ void refuse_misspelt_file(const config::Node& network, config::Diagnostics& diag
   diagnostics.raise();
 }
 
+std::filesystem::path network_file(const config::Node& name, const std::string& run) {
+  const std::string advice =
+      config::elsewhere(config::file_path(name.where, name.text, "network.file", run));
+  std::filesystem::path path = config::path_from(name.where, name.text);
+  if (advice.empty()) return path;
+  throw Error(ErrorKind::config, name.where.text() + ": there is no '" +
+                                     config::absolute_path(path).string() + "'" + advice);
+}
+
 }  // namespace
 
 config::Node network_of(const RunConfig& run) {
@@ -358,8 +371,7 @@ config::Node network_of(const RunConfig& run) {
     }
   }
   diagnostics.raise();
-  const std::filesystem::path base = std::filesystem::path(file->where.file).parent_path();
-  const config::Node network = load_network(base / file->text);
+  const config::Node network = load_network(network_file(*file, run.file));
   const config::Node merged =
       with_overrides(network, run.network.find("vars"), run.network.find("defaults"), diagnostics);
   diagnostics.raise();

@@ -123,6 +123,7 @@ struct RunConfig {
   RankLimits limits;
 
   config::Node settled;  // the file with every default explicit
+  std::string file;      // the file itself
 };
 
 /// Mutually exclusive keys of a run file, for extends and --set.

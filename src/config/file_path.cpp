@@ -1,0 +1,61 @@
+#include "config/file_path.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/text.h"
+#include "config/values.h"
+
+namespace trainyard::config {
+
+namespace fs = std::filesystem;
+
+fs::path path_from(const Position& where, const std::string& name) {
+  const fs::path path(name);
+  if (path.is_absolute() || where.file.starts_with(kSetPrefix)) return path;
+  return fs::path(where.file).parent_path() / path;
+}
+
+fs::path absolute_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  if (error) return path;  // the current folder is gone
+  fs::path plain = whole.lexically_normal();
+  if (!plain.has_filename() && plain.has_relative_path()) plain = plain.parent_path();
+  // Behind a link `..` is not the folder before it.
+  const bool same = fs::weakly_canonical(whole, error) == fs::weakly_canonical(plain, error);
+  return same ? plain : whole;
+}
+
+FilePath file_path(const Position& where, const std::string& name, const std::string& key,
+                   const std::string& run) {
+  FilePath result = absolute_path(path_from(where, name));
+  // As a flag would name them, from the current folder.
+  for (const fs::path& typed : {fs::path(name), path_from({.file = run}, name)}) {
+    const fs::path other = absolute_path(typed);
+    const bool known =
+        other == result.path ||
+        std::ranges::find(result.others, other, &FilePath::Other::path) != result.others.end();
+    if (known) continue;
+    result.others.push_back(
+        {other, std::string(kSetPrefix) + shell_quoted(key + "=" + written(typed.string()))});
+  }
+  return result;
+}
+
+std::string advice_for(const FilePath::Other& other) {
+  return "; a path in a file is relative to that file, one in a flag and the default 'data' to the "
+         "current folder; to use '" +
+         other.path.string() + "': " + other.flag;
+}
+
+std::string elsewhere(const FilePath& path) {
+  std::error_code ignored;
+  if (fs::exists(path.path, ignored)) return "";
+  for (const FilePath::Other& other : path.others) {
+    if (fs::exists(other.path, ignored)) return advice_for(other);
+  }
+  return "";
+}
+
+}  // namespace trainyard::config
