@@ -63,11 +63,12 @@ const Node* Fields::State::take(const Declaration& declaration) {
   const Node* value = marks.rest ? remaining() : nullptr;
   if (value == nullptr) value = value_of(declaration.key);
   declared.emplace_back(declaration.key);
-  // Null counts as a key that is left out.
-  if (value == nullptr || value->kind == Node::Kind::null) {
+  if (value == nullptr) {
     if (marks.required) missing.emplace_back(declaration.key);
     return nullptr;
   }
+  // Null is a key that is left out; of a required one the message is that nothing was found.
+  if (value->kind == Node::Kind::null && !marks.required) return nullptr;
   const bool alone = value->is_scalar() && declaration.type.starts_with("list of");
   return marks.rest && alone ? &list_of(*value) : value;
 }

@@ -16,15 +16,27 @@ fs::path path_from(const Position& where, const std::string& name) {
   return fs::path(where.file).parent_path() / path;
 }
 
+namespace {
+
+fs::path without_end_slash(const fs::path& path) {
+  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
+}
+
+/// Where it leads, through links.
+fs::path target_of(const fs::path& path) {
+  std::error_code ignored;
+  return without_end_slash(fs::weakly_canonical(path, ignored));
+}
+
+}  // namespace
+
 fs::path absolute_path(const fs::path& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
   if (error) return path;  // the current folder is gone
-  fs::path plain = whole.lexically_normal();
-  if (!plain.has_filename() && plain.has_relative_path()) plain = plain.parent_path();
+  const fs::path plain = without_end_slash(whole.lexically_normal());
   // Behind a link `..` is not the folder before it.
-  const bool same = fs::weakly_canonical(whole, error) == fs::weakly_canonical(plain, error);
-  return same ? plain : whole;
+  return target_of(whole) == target_of(plain) ? plain : whole;
 }
 
 FilePath file_path(const Position& where, const std::string& name, const std::string& key,

@@ -105,7 +105,8 @@ TEST_CASE("null is a key that is left out, wherever it stands") {
   CHECK(run.optimizer->value == 1e-3);
   CHECK(run.augment.empty());
   CHECK(read_into("{name: ~, optimizer: ~}", run) ==
-        "t.yaml:1:1: missing keys 'name' and 'optimizer'");
+        "t.yaml:1:8: 'name' must be text, found nothing\n"
+        "t.yaml:1:22: 'optimizer' must be one of sgd, adam, found nothing");
   sample::Window window;
   CHECK(read_into("[3, ~, same_upper, null]", window).empty());
   CHECK(window.pad == 1);
@@ -152,7 +153,7 @@ TEST_CASE("a list that takes all values also takes one alone") {
   CHECK(read_into("0", wrong) ==
         "t.yaml:1:1: 'sides' must be a list of whole numbers of at least 1, found number 0");
   CHECK(read_into("{names: a}", wrong) ==
-        "t.yaml:1:9: 'names' must be a list of texts, found text 'a'");
+        "t.yaml:1:9: 'names' must be a list of texts, found text 'a'; put it in quotes");
 }
 
 TEST_CASE("the settled map holds every default and reads to the same values") {

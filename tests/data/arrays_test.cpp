@@ -154,7 +154,7 @@ TEST_CASE("lengths that do not fit are refused") {
     arrays.folder.write("lengths.npy", lengths);
     return message_of(ErrorKind::data, [&] { (void)open_arrays(options); });
   };
-  const std::string file = "'" + options.lengths + "'";
+  const std::string file = "'" + options.lengths.string() + "'";
   CHECK(refused(bytes_file("(3,)", "abc")) ==
         file + " is i1 [3], expected whole numbers [2]: the steps of each sample");
   CHECK(refused(bytes_file("(2,)", std::string("\3\4", 2))) ==

@@ -98,7 +98,7 @@ TEST_CASE("a folder without idx files is named with what to do") {
 TEST_CASE("a wrong idx magic is refused with the expected one") {
   const Files files;
   const auto options = files.write(labels_file(kLabels), labels_file(kLabels));
-  CHECK(data_message(options) == "'" + options.images +
+  CHECK(data_message(options) == "'" + options.images.string() +
                                      "' begins with 0x00000801, expected 0x00000803 (IDX images "
                                      "of bytes, [n, h, w])");
 }
@@ -107,7 +107,7 @@ TEST_CASE("an idx file that ends inside its header is refused") {
   const Files files;
   const auto options = files.write(images_file(2, 2, 3, "").substr(0, 9), labels_file(kLabels));
   CHECK(data_message(options) ==
-        "'" + options.images + "' is not an IDX file: it ends inside its header");
+        "'" + options.images.string() + "' is not an IDX file: it ends inside its header");
 }
 
 TEST_CASE("a plain idx file that is cut off is refused by its size") {
@@ -115,7 +115,7 @@ TEST_CASE("a plain idx file that is cut off is refused by its size") {
   const auto options =
       files.write(images_file(2000, 20, 30, std::string(1000, 'x')), labels_file(kLabels));
   CHECK(data_message(options) ==
-        "'" + options.images +
+        "'" + options.images.string() +
             "' claims 2000 x 20 x 30 bytes, more than a file of its size can hold (or than 8 "
             "GiB); it is damaged");
 }
@@ -125,21 +125,21 @@ TEST_CASE("an idx file that holds fewer bytes than it claims is refused") {
   const auto options =
       files.write(images_file(2, 2, 3, kPixels.substr(0, 11)), labels_file(kLabels));
   CHECK(data_message(options) ==
-        "'" + options.images + "' claims 2 x 2 x 3 bytes but holds 11; it is cut off");
+        "'" + options.images.string() + "' claims 2 x 2 x 3 bytes but holds 11; it is cut off");
 }
 
 TEST_CASE("an idx file that holds more bytes than it claims is refused") {
   const Files files;
   const auto options = files.write(images_file(1, 2, 3, kPixels), labels_file("\1"));
   CHECK(data_message(options) ==
-        "'" + options.images + "' claims 1 x 2 x 3 bytes but holds more; it is damaged");
+        "'" + options.images.string() + "' claims 1 x 2 x 3 bytes but holds more; it is damaged");
 }
 
 TEST_CASE("an idx file without samples is refused") {
   const Files files;
   const auto options = files.write(images_file(0, 2, 3, ""), labels_file(""));
   CHECK(data_message(options) ==
-        "'" + options.images + "' claims 0 x 2 x 3 bytes: it holds no samples");
+        "'" + options.images.string() + "' claims 0 x 2 x 3 bytes: it holds no samples");
 }
 
 TEST_CASE("a header that claims 2^96 bytes is refused before anything is allocated") {
@@ -164,7 +164,7 @@ TEST_CASE("a truncated gzip file is refused with the byte where it ends") {
     CAPTURE(length);
     const auto options = files.write(packed.substr(0, length), labels_file(kLabels));
     CHECK(data_message(options) ==
-          "'" + options.images + "' is a truncated gzip file: it ends at byte " +
+          "'" + options.images.string() + "' is a truncated gzip file: it ends at byte " +
               std::to_string(length) + ", before the end of its stream; get the file again");
   }
 }
@@ -180,7 +180,8 @@ TEST_CASE("a gzip file with a flipped bit is refused") {
 TEST_CASE("different counts of images and labels are refused with both") {
   const Files files;
   const auto options = files.write(images_file(2, 2, 3, kPixels), labels_file("\1\2\3"));
-  CHECK(data_message(options) == "'" + options.images + "' holds 2 images but '" + options.labels +
+  CHECK(data_message(options) == "'" + options.images.string() + "' holds 2 images but '" +
+                                     options.labels.string() +
                                      "' holds 3 labels; expected equal counts of one split");
 }
 
@@ -188,7 +189,7 @@ TEST_CASE("a wrong idx label is refused with record and value") {
   const Files files;
   const auto options = files.write(images_file(2, 2, 3, kPixels), labels_file("\1\12"));
   CHECK(data_message(options) ==
-        "'" + options.labels + "' record 1 (from 0) has label 10, expected 0 to 9");
+        "'" + options.labels.string() + "' record 1 (from 0) has label 10, expected 0 to 9");
 }
 
 TEST_CASE("a missing idx file is named") {

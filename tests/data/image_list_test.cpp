@@ -31,7 +31,7 @@ ImageListOptions list_options(const test::TemporaryFolder& folder, const std::st
 /// The message without the path of the list.
 std::string list_message(const ImageListOptions& options) {
   std::string text = message_of(ErrorKind::data, [&] { (void)open_image_list(options); });
-  const std::string file = "'" + options.file + "'";
+  const std::string file = "'" + options.file.string() + "'";
   if (text.starts_with(file)) text.replace(0, file.size(), "LIST");
   return text;
 }

@@ -71,7 +71,7 @@ TEST_CASE("tensors reads further tensors as fields") {
   CHECK(targets[2] == 6);
   CHECK(weight == 2.5f);
   options.fields = {"images"};
-  CHECK(data_message(options) == "'" + options.file +
+  CHECK(data_message(options) == "'" + options.file.string() +
                                      "': 'images' is F32 [2, 1, 1, 3], expected F32 or I32 [2] or "
                                      "[2, k]");
 }
@@ -118,7 +118,7 @@ TEST_CASE("images of three axes are refused with their type and shape") {
   Contents contents;
   contents.shape = {2, 1, 3};
   const TensorsOptions options = write(folder, contents);
-  CHECK(data_message(options) == "'" + options.file +
+  CHECK(data_message(options) == "'" + options.file.string() +
                                      "': 'images' is F32 [2, 1, 3], expected F32 or U8 [n, c, h, "
                                      "w] with at least one element");
 }
@@ -128,7 +128,8 @@ TEST_CASE("labels of another type are refused") {
   Contents contents;
   contents.label_type = StoredType::f32;
   const TensorsOptions options = write(folder, contents);
-  CHECK(data_message(options) == "'" + options.file + "': 'labels' is F32 [2], expected I32 [n]");
+  CHECK(data_message(options) ==
+        "'" + options.file.string() + "': 'labels' is F32 [2], expected I32 [n]");
 }
 
 TEST_CASE("different numbers of images and labels are refused") {
@@ -136,7 +137,7 @@ TEST_CASE("different numbers of images and labels are refused") {
   Contents contents;
   contents.labels = {1, 2, 3};
   const TensorsOptions options = write(folder, contents);
-  CHECK(data_message(options) == "'" + options.file +
+  CHECK(data_message(options) == "'" + options.file.string() +
                                      "': 'images' is F32 [2, 1, 1, 3] but 'labels' is I32 [3]; "
                                      "expected one label per image");
 }
@@ -147,7 +148,8 @@ TEST_CASE("a label out of range is refused with its record") {
   contents.labels = {1, -2};
   const TensorsOptions options = write(folder, contents);
   CHECK(data_message(options) ==
-        "'" + options.file + "': record 1 (from 0) has label -2, expected 0 to 1, or -1 for none");
+        "'" + options.file.string() +
+            "': record 1 (from 0) has label -2, expected 0 to 1, or -1 for none");
 }
 
 TEST_CASE("an image value that is not finite is refused with its image") {
@@ -156,7 +158,7 @@ TEST_CASE("an image value that is not finite is refused with its image") {
   contents.floats[4] = std::numeric_limits<float>::quiet_NaN();
   const TensorsOptions options = write(folder, contents);
   CHECK(data_message(options) ==
-        "'" + options.file + "': image 1 (from 0) holds a value that is not finite");
+        "'" + options.file.string() + "': image 1 (from 0) holds a value that is not finite");
 }
 
 }  // namespace trainyard

@@ -86,7 +86,7 @@ TEST_CASE("the end of a text is for validation, with the vocabulary of what is b
   CHECK(text_in(*val, 1, 0) == "<unknown><unknown>a");
   options.vocabulary = 0;
   CHECK(message_of(ErrorKind::data, [&] { (void)open_text_part(options, 0.3, Part::val); }) ==
-        "'" + options.file +
+        "'" + options.file.string() +
             "', line 1, byte 13: \"c\" is not in the vocabulary; a vocabulary of a given size "
             "('vocabulary: 100') has a token for what is unknown");
 }
@@ -118,8 +118,8 @@ TEST_CASE("a vocabulary can be that of another text, or the file of a run") {
   options.vocabulary_from = file.folder.write("v.json", vocabulary_json(kept)).string();
   CHECK(field_of(*open_text(options), 1, 0) == std::vector<std::int32_t>{1, 0, 1});
   options.unit = TextUnit::words;
-  CHECK(text_message(options) ==
-        "'" + options.vocabulary_from + "' is a vocabulary of another 'unit' than the source's");
+  CHECK(text_message(options) == "'" + options.vocabulary_from.string() +
+                                     "' is a vocabulary of another 'unit' than the source's");
 }
 
 TEST_CASE("a hostile text is refused with its file, line and byte") {
@@ -144,7 +144,7 @@ TEST_CASE("a hostile text is refused with its file, line and byte") {
 TEST_CASE("a text of more than 1 GiB, on one line, is refused before it is read") {
   const TextFile file;
   const TextOptions options = file.options("a");
-  std::filesystem::resize_file(options.file, (std::uintmax_t{1} << 30) + 1);  // a hole
+  std::filesystem::resize_file(options.file.path, (std::uintmax_t{1} << 30) + 1);  // a hole
   CHECK(test::holds(text_message(options), "1073741825 bytes"));
 }
 
