@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Writes tests/data/pictures/: small JPEG files, what Pillow decodes them to, and Pillow's resized forms, as PNG.
 
-Needs Pillow. What Pillow gives is what tests/data/jpeg_test.cpp and tests/data/resize_test.cpp expect, bit for bit.
+Needs Pillow 9 to 12, which give the same pixels. What Pillow gives is what tests/data/jpeg_test.cpp and
+tests/data/picture_resize_test.cpp expect, bit for bit. Pillow 13 rounds those of tall pictures otherwise, which noise_17x13.png
+shows.
 """
 
 import pathlib
+import sys
 
+import PIL
 from PIL import Image
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests/data/pictures"
@@ -28,6 +32,16 @@ def save(picture, name, **options):
     decoded.convert("L" if decoded.mode == "L" else "RGB").save(FOLDER / f"{name}.png", optimize=True)
 
 
+def noise(width, height):
+    """Of a linear congruential generator."""
+    values = []
+    state = 1
+    for _ in range(3 * width * height):
+        state = (1664525 * state + 1013904223) % 2**32
+        values.append(state >> 24)
+    return Image.frombytes("RGB", (width, height), bytes(values))
+
+
 def save_resized():
     """Resized with each filter, smaller and larger; and after a decoding at a part of the size."""
     picture = Image.open(FOLDER / "chroma_420.jpg").convert("RGB")
@@ -41,12 +55,17 @@ def save_resized():
         for width, height in ((29, 20), (71, 52)):
             resized = picture.resize((width, height), number)
             resized.save(FOLDER / f"{name}_{width}x{height}.png", optimize=True)
+    picture = noise(31, 60)
+    picture.save(FOLDER / "noise.png", optimize=True)
+    picture.resize((17, 13), Image.Resampling.BILINEAR).save(FOLDER / "noise_17x13.png", optimize=True)
     large = Image.open(FOLDER / "large.jpg")
     large.draft("RGB", (2 * 40, 2 * 25))
     large.convert("RGB").resize((40, 25), Image.Resampling.BILINEAR).save(FOLDER / "large_40x25.png", optimize=True)
 
 
 def main():
+    if not 9 <= int(PIL.__version__.split(".")[0]) <= 12:
+        sys.exit(f"make_picture_goldens.py: needs Pillow 9 to 12, found {PIL.__version__}")
     FOLDER.mkdir(exist_ok=True)
     picture = drawn(67, 45)
     save(picture, "chroma_420", subsampling="4:2:0")

@@ -23,7 +23,7 @@ struct PictureBox {
 [[nodiscard]] PictureBox centred_box(ImageSize size, ImageSize to);
 
 /// The part `box` of the picture, resized: first along rows, then along columns, each rounded to 8
-/// bits; coefficients in fixed point of 22 bits (Pillow 9 to 11, Resample.c).
+/// bits; coefficients in fixed point of 22 bits (Pillow 9 to 12, Resample.c).
 [[nodiscard]] Picture resized(const Picture& picture, ImageSize to, ResizeFilter filter,
                               const PictureBox& box);
 

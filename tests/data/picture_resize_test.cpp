@@ -40,6 +40,12 @@ TEST_CASE("a picture is resized to the pixels that Pillow gives, smaller and lar
   }
 }
 
+TEST_CASE("a tall picture is resized to the pixels of Pillow 9 to 12, not to those of 13") {
+  const Picture noise = decoded("noise.png");
+  CHECK(differences(resized(noise, {13, 17}, ResizeFilter::bilinear, whole_box(noise.size())),
+                    decoded("noise_17x13.png")) == 0);
+}
+
 TEST_CASE("a picture resized to its own size is unchanged") {
   const Picture picture = decoded("chroma_420.jpg");
   for (const auto& filter : words(ResizeFilter{})) {

@@ -69,7 +69,7 @@ refused "data_batch_2.bin" "10"
 begin "an empty folder and a missing one say how to get the data"
 mkdir empty
 write_run "source: cifar10, root: empty"
-refused "CIFAR-10" "train data get cifar10 --to 'empty'"
+refused "CIFAR-10" "train data get cifar10 --to '$PWD/empty'"
 write_run "source: cifar10, root: nowhere"
 refused "nowhere"
 
@@ -83,12 +83,12 @@ run "$train" resume a --set epochs=2 # the run has recorded the folder and does 
 expect_code 0
 run "$train" --config run.yaml --out b
 expect_code 4
-expect_err "in 'data/cifar-10-batches-bin', 'data'"
+expect_err "in '$PWD/data/cifar-10-batches-bin', '$PWD/data'"
 expect_err "in \$TRAINYARD_DATA, or in data/"
 expect_no_path b
 run env TRAINYARD_DATA=elsewhere "$train" --config run.yaml --out b
 expect_code 4
-expect_err "'elsewhere'"
+expect_err "'$PWD/elsewhere'"
 make_cifar named
 write_run "source: cifar10, root: named"
 run env TRAINYARD_DATA=elsewhere "$train" --config run.yaml --out c

@@ -48,6 +48,20 @@ YAML
   expect_code 0
 done
 
+begin "every augmentation of the language page computes a batch as it is written there"
+extract run
+# shellcheck disable=SC2016 # backticks of Markdown
+sed -n '/^| augmentation | effect |/,/^$/p' "$source_dir/docs/language.md" | cut -d'|' -f2 | grep -o '`[^`]*: [^`]*`' | tr -d '`' >examples
+expect_equal "$(grep -c '' examples)" 18
+while read -r example; do
+  case $example in
+    resize* | random_resized_crop* | center_crop*) augment="[$example, center_crop: 32]" ;;
+    *) augment="[$example]" ;;
+  esac
+  run "$train" check --config run1.yaml --set "data.augment=$augment"
+  expect_code 0
+done <examples
+
 begin "the commands of the clusters page have flags and configs that exist"
 page=$source_dir/docs/clusters.md
 run "$train" train --help
@@ -62,4 +76,4 @@ grep -oE -e '--config [a-z0-9_]+' "$page" | cut -d' ' -f2 | sort -u >configs
 expect_file configs
 while read -r config; do expect_file "$source_dir/configs/$config.yaml"; done <configs
 
-finish 3 0
+finish 4 0

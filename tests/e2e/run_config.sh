@@ -90,4 +90,45 @@ expect_same_file run/weights/last.safetensors run--eager/weights/last.safetensor
 begin "a static loss scale that overflows ends the run and is named"
 refused 5 "or change 'loss_scale'" --device reference --precision fp16 --set loss_scale=16777216
 
-finish 13 0
+begin "two metrics of one column are refused, and f1 of a single output is that of class 1"
+refused 3 "'metrics' has two of the column 'accuracy'; leave one out" \
+  --set 'metrics=[accuracy, accuracy: {threshold: 1}]'
+write_tiny_run tiny.yaml
+sed -i 's/dense: 4/dense: 1/; s/- softmax/- sigmoid/; s/classes: 4/classes: 2/; s/cross_entropy/binary_cross_entropy/' tiny.yaml
+run "$train" --config tiny.yaml --out a --epochs 1 --set 'metrics=[precision, recall, f1, macro_f1]' --set output.classes=True
+expect_code 0
+columns=$(head -n 1 a/metrics.csv | tr ',' '\n' | grep -n 'val_' | sed 's/:.*//' | tr '\n' ',')
+of_run=$(tail -n 1 a/metrics.csv | cut -d, -f "${columns%,}")
+read -r precision recall f1 < <(tail -n 1 a/eval/classes.csv | cut -d, -f6-8 | tr ',' ' ')
+[[ $of_run == *",$precision,$recall,$f1,"* ]] || fail "classes.csv has $precision $recall $f1 of class 1, metrics.csv $of_run"
+
+begin "a key that is null counts as left out, also to undo what an extended file has"
+write_tiny_run tiny.yaml
+printf 'extends: tiny.yaml\nclip_norm: 0.01\nearly_stop: {patience: 2}\n' >clipped.yaml
+printf 'extends: clipped.yaml\nclip_norm: null\nearly_stop: ~\nschedule: Null\n' >free.yaml
+for config in tiny free; do
+  run "$train" --config $config.yaml --out $config --epochs 1 --set schedule=constant
+  expect_code 0
+done
+expect_same_file tiny/config.yaml free/config.yaml
+refused 3 "without 'early_stop', leave it out or set it to null" --set early_stop=False
+refused 3 "'optimizer' must be one of sgd" --set optimizer=null
+
+begin "total_loss has the L2 terms of the weights after the epoch, val_loss has none"
+write_tiny_run tiny.yaml
+l2='network.defaults={conv: {l2: 0.5}}'
+field() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i } END { print $at }' "$1/metrics.csv"; }
+run "$train" --config tiny.yaml --out a --epochs 1 --set "$l2"
+expect_code 0
+for out in b c; do # which change no weights, from those of a
+  [[ $out == b ]] && set=$l2 || set=seed=42
+  run "$train" --config tiny.yaml --out $out --epochs 1 --set "$set" --init a/weights/last.safetensors --set optimizer.sgd.lr=1e-30
+  expect_code 0
+done
+expect_equal "$(field a reg_loss)" "$(field b reg_loss)"
+expect_equal "$(field b val_loss)" "$(field c val_loss)"
+expect_equal "$(field b loss)" "$(field c loss)"
+awk -v l="$(field b loss)" -v r="$(field b reg_loss)" -v t="$(field b total_loss)" \
+  'BEGIN { exit !(r > 0.01 && t - l - r < 1e-6 && l + r - t < 1e-6) }' || fail "total_loss is not loss + reg_loss"
+
+finish 16 0
