@@ -88,6 +88,7 @@ struct Opening {
   std::uint64_t seed = 0;              // of sources that draw their samples
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  bool may_lack_classes = false;  // a class folder may be empty, which is a warning
 };
 
 /// How a dataset is opened: `source: NAME` with its keys next to it.

@@ -25,17 +25,20 @@ std::vector<fs::directory_entry> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
-void append_class(const fs::path& folder, std::int32_t label, std::vector<PictureFile>& files) {
+void append_class(const fs::path& folder, std::int32_t label, const Opening& opening,
+                  std::vector<PictureFile>& files) {
   const std::size_t before = files.size();
   for (const fs::directory_entry& entry : sorted_entries(folder)) {
     if (!is_picture_name(entry.path())) continue;
     require_regular(entry);
     files.push_back({(folder.filename() / entry.path().filename()).string(), label});
   }
-  if (files.size() == before) {
+  if (files.size() > before) return;
+  if (!opening.may_lack_classes) {
     bad_file(folder,
              "holds no .jpg, .png or .bmp file; every class folder needs at least one picture");
   }
+  opening.warn("'" + folder.string() + "' holds no .jpg, .png or .bmp file: a class without samples");
 }
 
 /// Checks that the folders are classes, of which there may be more than folders.
@@ -58,18 +61,19 @@ void declare(config::Fields& fields, ImageFolderOptions& options) {
   declare_pictures(fields, options);
 }
 
-PictureFiles class_folders(const fs::path& folder) {
+PictureFiles class_folders(const fs::path& folder, const Opening& opening) {
   PictureFiles set{.folder = folder};
   std::error_code ignored;
   for (const fs::directory_entry& entry : sorted_entries(folder)) {
     if (!entry.is_directory(ignored)) continue;
     if (entry.is_symlink()) bad_file(entry.path(), "is a symbolic link; use a real class folder");
-    append_class(entry.path(), static_cast<std::int32_t>(set.class_names.size()), set.files);
+    append_class(entry.path(), static_cast<std::int32_t>(set.class_names.size()), opening,
+                 set.files);
     set.class_names.push_back(entry.path().filename().string());
   }
   set.classes = std::ssize(set.class_names);
-  if (set.classes == 0) {
-    bad_file(folder, "holds no class folders; expected " + folder.string() + "/CLASS/*.jpg");
+  if (set.files.empty()) {
+    bad_file(folder, "holds no class folders with pictures; expected " + folder.string() + "/CLASS/*.jpg");
   }
   return set;
 }
@@ -82,7 +86,7 @@ std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
     bad_file(folder,
              "is not a folder; 'root' names a folder with one folder of pictures per class");
   }
-  PictureFiles set = class_folders(folder);
+  PictureFiles set = class_folders(folder, opening);
   check_classes(set.folder, set.class_names, options.classes);
   if (options.classes > 0) set.classes = options.classes;
   return open_pictures(std::move(set), options, opening);

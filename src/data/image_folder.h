@@ -14,7 +14,8 @@ void declare(config::Fields& fields, ImageFolderOptions& options);
 
 /// The pictures of the class folders in `folder`, labelled in the order of the folders. Throws
 /// Error{data} as open_image_folder().
-[[nodiscard]] PictureFiles class_folders(const std::filesystem::path& folder);
+[[nodiscard]] PictureFiles class_folders(const std::filesystem::path& folder,
+                                         const Opening& opening = {});
 
 /// The pictures of the class folders, see open_pictures(). Throws Error{data}: no folder, no class
 /// folders, a class without images, a symbolic link or other non-regular file, other formats.
