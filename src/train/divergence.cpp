@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "base/error.h"
+#include "report/nan_values.h"
 
 namespace trainyard {
 namespace {
@@ -19,18 +19,6 @@ constexpr std::int64_t kConstantEpochs = 3;
 constexpr double kConstantLoss = 1e-3;
 /// and above this share of the highest so far it has not fallen: something else has converged.
 constexpr double kFallenLoss = 0.9;
-
-/// Values of one split that are not numbers, and why.
-struct NanColumns {
-  std::string names;
-  std::string reason;
-};
-
-std::string reason_of_nan(std::int64_t counted, const std::string& fault) {
-  if (counted == 0) return "no sample counts, as every label is ignored or every weight is 0";
-  if (!fault.empty()) return fault;
-  return "an output of the network is not a number, or a label is none of its classes";
-}
 
 }  // namespace
 
@@ -60,14 +48,11 @@ void EpochWatch::look(const EpochRow& row, const Warn& warn) {
 }
 
 void EpochWatch::look_for_nan(const EpochRow& row, const Warn& warn) {
-  std::vector<NanColumns> found;
+  NanValues values;
   const auto look = [&](const std::string& name, const std::optional<double>& value,
                         std::int64_t counted, const std::string& fault) {
     if (!value || !std::isnan(*value) || !nan_warned_.insert(name).second) return;
-    const std::string reason = reason_of_nan(counted, fault);
-    const auto same = std::ranges::find(found, reason, &NanColumns::reason);
-    if (same == found.end()) return found.push_back({name, reason});
-    same->names += ", " + name;
+    values.add(name, *value, counted, fault);
   };
   look("loss", row.loss, row.counted, "");
   for (const MetricValue& metric : row.metrics) look(metric.name, metric.training, row.counted, "");
@@ -75,11 +60,11 @@ void EpochWatch::look_for_nan(const EpochRow& row, const Warn& warn) {
   for (const MetricValue& metric : row.metrics) {
     look("val_" + metric.name, metric.validation, row.val_counted, metric.fault);
   }
-  for (const auto& [names, reason] : found) {
+  for (const std::string& line : values.lines()) {
     warn(
-        fmt::format("epoch {}: not a number: {}: {}; such an epoch is neither the best nor without "
+        fmt::format("epoch {}: not a number: {}; such an epoch is neither the best nor without "
                     "improvement",
-                    row.epoch, names, reason));
+                    row.epoch, line));
   }
 }
 

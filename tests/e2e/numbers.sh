@@ -87,6 +87,9 @@ expect_equal "$(column skipped_steps with/metrics.csv)" "3 3 3"
 expect_equal "$(column loss with/steps.csv | wc -w)" 15
 expect_equal "$(cut -d, -f 4 with/steps.csv | sed -n 2,6p | xargs)" "0.05 0.025 0.0125 0.00625 0.003125"
 expect_no_out nan
+run "${quick[@]}" few.yaml --eager --set ignore_label=1 --set 'schedule={step: {every: 1, gamma: 0.5, by: step}}' --out eager
+expect_code 0
+expect_same_file with/weights/last.safetensors eager/weights/last.safetensors
 write_labels train.safetensors 0 2 1 0 2 0 2 0
 run "${quick[@]}" few.yaml --set ignore_label=1 --set accumulate=2 --out half
 expect_code 0
@@ -138,7 +141,10 @@ run "${quick[@]}" few.yaml --set 'metrics=[accuracy, auc]' --set 'checkpoint={be
   --set data.train.classes=2 --set data.val.classes=2 --set early_stop.patience=1 --set epochs=4 \
   --set 'network.layers=[dense: 2, softmax]' --set 'plateau={monitor: val_auc, patience: 1}' --out auc
 expect_code 0
-expect_err "epoch 1: not a number: val_auc: all samples of the validation split are of class 1, and it takes two"
+expect_err "epoch 1: not a number: val_auc: all samples are of class 1, and it takes two"
+run "${quick[@]}" eval auc
+expect_code 0
+expect_err "not a number: auc: all samples are of class 1, and it takes two"
 expect_equal "$(column lr auc/metrics.csv)" "0.05 0.05 0.05 0.05"
 
 begin "batch norm over one value per channel is an error in check and in training"
