@@ -184,7 +184,8 @@ TEST_CASE("convolutions have the same bits on any number of threads") {
                              {32, 64, 1, 2, 1, 1, 9},  {16, 16, 5, 1, 1, 1, 9},
                              {32, 32, 3, 1, 2, 1, 11}, {32, 32, 3, 1, 1, 32, 9},
                              {24, 36, 3, 1, 1, 3, 9},  {160, 96, 3, 1, 1, 1, 5},
-                             {32, 256, 5, 1, 1, 1, 7}, {32, 16, 7, 2, 1, 1, 7}};
+                             {32, 256, 5, 1, 1, 1, 7}, {32, 16, 7, 2, 1, 1, 7},
+                             {37, 100, 1, 1, 1, 1, 5}, {21, 70, 3, 2, 1, 1, 7}};
   for (const Form& form : kForms) {
     ConvAttributes conv;
     conv.filters = form.filters;
