@@ -58,7 +58,9 @@ CurvePicture schedule_curve(const RunConfig& run, std::int64_t ranks, std::int64
   const std::int64_t stride = (steps + kMostPoints - 1) / kMostPoints;
   for (std::int64_t step = 0; step < steps; step += stride) {
     const double rate = schedule ? schedule->rate(step, context) : context.base;
-    curve.points.push_back({static_cast<double>(step) / static_cast<double>(batch.steps), rate});
+    const double decay = 1.0 + run.optimizer->time_decay * static_cast<double>(step);
+    curve.points.push_back(
+        {static_cast<double>(step) / static_cast<double>(batch.steps), rate / decay});
   }
   return {.title = fmt::format("{}: {} epochs of {} steps", run.name, run.epochs, batch.steps),
           .x_label = "epoch",

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 
@@ -24,22 +25,49 @@ struct CheckFlags : StartFlags {
   bool show_config = false;
 };
 
-/// One batch forward and backward, without an optimizer step.
-double loss_of_one_batch(Session& session) {
+/// The next batch forward and backward, without an optimizer step.
+Totals totals_of_batch(Session& session) {
   Model& model = session.model();
-  session.updater().prepare();
-  session.updater().begin();
-  session.data().train_feeder->start(0);
   model.load(session.data().train_feeder->next());
   model.take_batch(EvaluatedSplit::training);
   if (const auto culprit = model.train().run_checked(model.compute().queue)) {
-    throw Error(ErrorKind::diverged, culprit->where.text() + ": layer '" + culprit->path +
-                                         "': its " + culprit->what +
+    const std::string where = culprit->where.text();
+    throw Error(ErrorKind::diverged, where + (where.empty() ? "" : ": ") + "layer '" +
+                                         culprit->path + "': its " + culprit->what +
                                          " is not finite in the first batch");
   }
   model.add_results(model.train());
-  const Totals totals = model.take_totals();
-  return totals.loss / weight_of(model.graph(), totals.metrics, totals.samples);
+  return model.take_totals();
+}
+
+/// The sum of a rank's numbers.
+double sum_over_ranks(RankGroup& ranks, double own) {
+  double sum = 0;
+  for (const std::string& text : ranks.gather(number_text(own))) sum += std::stod(text);
+  return sum;
+}
+
+/// Of the first batch of which a sample counts; a few without one are steps that change nothing.
+double loss_of_one_batch(Session& session, RankGroup& ranks) {
+  const TrainingGraph& graph = session.model().graph();
+  session.updater().prepare();
+  session.updater().begin();
+  session.data().train_feeder->start(0);
+  const std::int64_t most = std::min<std::int64_t>(session.batch().steps, 100);
+  for (std::int64_t batch = 0; batch < most; ++batch) {
+    const Totals totals = totals_of_batch(session);
+    const auto counted = static_cast<double>(counted_rows(graph, totals.metrics, totals.samples));
+    if (sum_over_ranks(ranks, counted) == 0) continue;
+    const double weight = weight_of(graph, totals.metrics, totals.samples);
+    const double loss = sum_over_ranks(ranks, totals.loss) / sum_over_ranks(ranks, weight);
+    if (std::isfinite(loss)) return loss;
+    throw Error(ErrorKind::diverged,
+                fmt::format("the loss of the first batch is {}, which is not finite", loss));
+  }
+  throw Error(ErrorKind::diverged,
+              fmt::format("every sample of the first {} is ignored: its label is 'ignore_label' or "
+                          "its weight is 0, so that there is no loss",
+                          most == 1 ? "batch" : fmt::format("{} batches", most)));
 }
 
 std::string data_text(Session& session) {
@@ -68,7 +96,8 @@ std::string best_metric_text(const Session& session) {
 }
 
 /// Facts about the run, one per line.
-std::vector<std::string> facts(const ReadyRun& ready, const TrainingRequest& request) {
+std::vector<std::string> facts(const ReadyRun& ready, const TrainingRequest& request,
+                               RankGroup& ranks) {
   constexpr std::size_t kNames = 4;
   Session& session = *ready.session;
   const GraphTotals network = totals(session.model().graph().graph);
@@ -84,7 +113,7 @@ std::vector<std::string> facts(const ReadyRun& ready, const TrainingRequest& req
   if (request.init)
     std::ranges::copy(split(text_of(*request.init, kNames), '\n'), std::back_inserter(lines));
   lines.push_back("one batch forward and backward: loss " +
-                  fixed_text(loss_of_one_batch(session), 4));
+                  fixed_text(loss_of_one_batch(session, ranks), 4));
   return lines;
 }
 
@@ -94,7 +123,7 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
                Messages& messages) {
   const std::string config = resolved_yaml(request.config);
   const ReadyRun ready = ready_run(request, ranks, Disk());
-  const std::vector<std::string> lines = facts(ready, request);
+  const std::vector<std::string> lines = facts(ready, request, ranks);
   ranks.sign_off();
   if (ranks.rank() != 0) return 0;
   // The config with the results as comments is a valid run file.

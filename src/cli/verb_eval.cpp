@@ -51,6 +51,7 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   const EvaluatedModel of{.weights = text_of(rank.stored),
                           .data = evaluated_text(rank.stored, request.data)};
   print_evaluation(flags, evaluation, of);
+  for (const std::string& fault : evaluation.faults) rank.device.warn("not a number: " + fault);
   const EvaluationFiles files{
       .folder = folder,
       .gnuplot = program_in_path("gnuplot").value_or(std::filesystem::path()),

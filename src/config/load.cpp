@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "config/near_file.h"
@@ -24,18 +25,45 @@ std::string size_limit_text(std::size_t bytes) {
   return "is larger than " + std::to_string(bytes) + " bytes, the limit for a config file";
 }
 
-// A hint that yaml-cpp's own message lacks.
-std::string syntax_hint(const std::string& message) {
-  if (message.find("end of map") != message.npos || message.find("end of seq") != message.npos) {
-    return "; check indentation, quotes and brackets here and above";
+/// What yaml-cpp finds, by the beginning of its message, in our words: its own differ between
+/// versions.
+struct Fault {
+  std::string_view found, text;
+};
+constexpr Fault kFaults[] = {
+    {"end of map flow", "'{' is not closed; check brackets, quotes and commas here and above"},
+    {"end of sequence flow", "'[' is not closed; check brackets, quotes and commas here and above"},
+    {"end of map",
+     "not a key of the map above; check indentation, quotes and brackets here and above"},
+    {"end of seq",
+     "not an item of the list above; check indentation, quotes and brackets here and above"},
+    {"illegal map value", "a value has no place here; text that contains ': ' needs quotes"},
+    {"illegal map key", "a key has no place here; check indentation here and above"},
+    {"illegal flow end", "']' or '}' closes nothing; remove it, or open it above"},
+    {"illegal block entry",
+     "an item ('- ') has no place here; inside '{...}' and '[...]' use commas"},
+    {"illegal tab", "a tab cannot indent; use spaces"},
+    {"illegal EOF", "the file ends within a quoted text; close its quote"},
+    {"illegal document", "a text in quotes runs into the end of the document; close its quote"},
+    {"unknown token",
+     "no value begins with this character; text that begins with % @ or ` needs quotes"},
+    {"unknown escape",
+     "unknown escape in double quotes; write \\\\ for a backslash, or use single quotes"},
+    {"bad character", "an escape in double quotes lacks hexadecimal digits"},
+    {"invalid unicode", "an escape in double quotes is no character"},
+    {"cannot assign multiple anchors", "a value has two anchors (&NAME); remove one"},
+    {"cannot assign multiple tags", "a value has two tags (!TAG); remove them"},
+    {"the referenced anchor",
+     "no value above has the anchor of this name; write '&NAME' before it"},
+    {"alias not found", "'*' needs the name of an anchor; text that begins with it needs quotes"},
+    {"anchor not found", "'&' needs a name; text that begins with it needs quotes"},
+};
+
+std::string text_of(const std::string& message) {
+  for (const Fault& fault : kFaults) {
+    if (message.starts_with(fault.found)) return std::string(fault.text);
   }
-  if (message.find("map value") != message.npos) {
-    return "; text that contains ': ' needs quotes";
-  }
-  if (message.find("unknown token") != message.npos) {
-    return "; text that begins with % @ or ` needs quotes";
-  }
-  return "";
+  return "this has no place here; check indentation, quotes and brackets here and above";
 }
 
 }  // namespace
@@ -55,8 +83,7 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
   } catch (const YAML::Exception& error) {
     const Position where =
         error.mark.is_null() ? Position{name, 1, 1} : builder.position(error.mark);
-    throw Error(ErrorKind::config,
-                where.text() + ": not YAML: " + error.msg + syntax_hint(error.msg));
+    throw Error(ErrorKind::config, where.text() + ": not YAML: " + text_of(error.msg));
   }
   diagnostics.raise();
   return builder.take();

@@ -254,7 +254,10 @@ void Feeder::State::fill_fields(std::int64_t index, std::int64_t i, Slot& slot) 
 /// One weight for each label. The label is the first field of a set.
 void Feeder::State::fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const {
   float own = 1;
-  if (own_weights) set.read_field(own_weights->index, index, reinterpret_cast<std::byte*>(&own));
+  if (own_weights) {
+    set.read_field(own_weights->index, index, reinterpret_cast<std::byte*>(&own));
+    require_weight(own, options.weights->field, index);
+  }
   if (labels == 1) {
     slot.labels[0] = set.label(index);
   } else {

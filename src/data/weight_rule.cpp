@@ -1,6 +1,10 @@
 #include "data/weight_rule.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
 
 namespace trainyard {
 
@@ -18,6 +22,13 @@ WeightRule WeightRule::counting() const {
   WeightRule rule = *this;
   rule.counts_only = true;
   return rule;
+}
+
+void require_weight(float own, const std::string& field, std::int64_t index) {
+  if (std::isfinite(own) && own >= 0) return;
+  throw Error(ErrorKind::data, "sample " + std::to_string(index) + " (from 0): '" + field +
+                                   "' is " + number_text(own) +
+                                   "; the weight of a sample is a number of at least 0");
 }
 
 std::vector<float> balanced_weights(std::span<const std::int32_t> labels, std::int64_t classes,

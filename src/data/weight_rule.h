@@ -25,6 +25,10 @@ struct WeightRule {
   bool counts_only = false;  // 1 instead of any weight above 0
 };
 
+/// Throws Error{data} unless `own`, the value of `field` of sample `index`, is a weight: a number
+/// of at least 0.
+void require_weight(float own, const std::string& field, std::int64_t index);
+
 /// Weights for which each class has an equal part in the sum: samples / (classes * samples of the
 /// class), scikit-learn's 'balanced'; 0 for a class without samples. Labels that are no class, and
 /// the ignored one, are not counted.

@@ -6,6 +6,7 @@
 
 #include "model/training_graph.h"
 #include "ops/top_k.h"
+#include "report/nan_values.h"
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"
@@ -55,6 +56,19 @@ std::vector<EvaluatedValue> values_of(const TrainingGraph& graph, const Totals& 
   return values;
 }
 
+/// `of_split`: why a metric of all outputs is not a number.
+std::vector<std::string> faults_of(const TrainingGraph& graph, const Totals& totals,
+                                   const std::vector<EvaluatedValue>& values,
+                                   const std::string& of_split) {
+  const std::int64_t counted = counted_rows(graph, totals.metrics, totals.samples);
+  NanValues found;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool split = i > 0 && is_of_split(graph.metrics[i - 1]);
+    found.add(values[i].name, values[i].value, counted, split ? of_split : "");
+  }
+  return found.lines();
+}
+
 }  // namespace
 
 Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
@@ -70,13 +84,18 @@ Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, Ran
   const Totals totals = evaluator.run([&] { ranks.progress(++batch, kEvaluating); });
   std::vector<float> outputs;
   if (needs_outputs) outputs = take_outputs(session.model(), ranks.communicator());
+  std::string fault;
   const auto of_split = [&](const Metric& metric) {
-    return SplitMetrics(stored.config, *data.set, data.weights).value(metric, outputs);
+    const SplitMetrics split(stored.config, *data.set, data.weights);
+    fault = split.fault();
+    return split.value(metric, outputs);
   };
   Evaluation evaluation{.samples = totals.samples,
                         .values = values_of(session.model().graph(), totals, of_split),
+                        .faults = {},
                         .tables = {},
                         .seconds = ranks.clock().seconds() - began};
+  evaluation.faults = faults_of(session.model().graph(), totals, evaluation.values, fault);
   if (classes == 0) return evaluation;
   evaluation.tables = class_tables(*data.set, outputs, usual_threshold(stored.config),
                                    stored.config.weights.ignore_label);

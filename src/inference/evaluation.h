@@ -26,6 +26,7 @@ struct EvaluatedValue {
 struct Evaluation {
   std::int64_t samples = 0;
   std::vector<EvaluatedValue> values;  // the loss, then the metrics
+  std::vector<std::string> faults;     // why some are not numbers, see NanValues::lines()
   std::optional<ClassTables> tables;   // none: labels are not one class for each sample
   double seconds = 0;                  // of the passes
 };

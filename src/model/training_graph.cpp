@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/diagnostics.h"
 #include "ops/bn.h"
 #include "ops/loss_sum.h"
 
@@ -284,6 +285,23 @@ TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch) {
   TrainingGraph result = graph;
   result.graph = with_batch(graph.graph, batch);
   return result;
+}
+
+void require_batch_variance(const Graph& network, int replicas) {
+  config::Diagnostics diagnostics;
+  for (const Node& node : network.nodes) {
+    const auto* const bn = dynamic_cast<const BnOp*>(node.op.get());
+    if (bn == nullptr) continue;
+    const Shape& input = network.values[node.inputs[0]].shape;
+    const bool sync = bn->values().sync;
+    if (input.n() * input.h() * input.w() * (sync ? replicas : 1) > 1) continue;
+    diagnostics.error(node.where,
+                      "bn '" + node.path +
+                          "' has one value per channel, a batch of 1 with one pixel each: its mean "
+                          "is the value, so the output does not depend on the input and nothing "
+                          "before it learns; raise 'batch' or remove the layer");
+  }
+  diagnostics.raise();
 }
 
 TrainingGraph with_replicas(const TrainingGraph& graph, int replicas) {

@@ -96,6 +96,10 @@ struct Objectives {
 /// all replicas if the running variance is unbiased.
 [[nodiscard]] TrainingGraph with_replicas(const TrainingGraph& graph, int replicas);
 
+/// Throws Error{config} for each batch norm that has a single value per channel in training, whose
+/// output is then beta whatever its input.
+void require_batch_variance(const Graph& network, int replicas);
+
 /// True if a batch norm has `sync`, so that passes sum over replicas.
 [[nodiscard]] bool syncs_batch_norms(const Graph& graph);
 

@@ -16,22 +16,21 @@ struct StatisticRule {
 };
 
 /// running = momentum * running + (1 - momentum) * batch_scale * batch / replicas, where `batch`
-/// holds the sum over replicas. After a non-finite step the old values are unchanged. A row is a
-/// chunk.
+/// holds the sum over that many replicas. A withheld step leaves the old values. A row is a chunk.
 template <class T>
 struct UpdateRunning {
   T* running;
   const T* batch;
   const StatisticRule* rules;  // [chunks]
   const StepState* state;
-  double replicas;
+  const double* replicas;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t chunk) const {
     if (state->nonfinite_step >= 0) return;
     const StatisticRule rule = rules[chunk];
     const T keep = static_cast<T>(rule.momentum);
-    const T take = static_cast<T>((1 - rule.momentum) * rule.batch_scale / replicas);
+    const T take = static_cast<T>((1 - rule.momentum) * rule.batch_scale / *replicas);
     T* const own = running + chunk * kChunk;
     const T* const of_batch = batch + chunk * kChunk;
     team.each(kChunk, [=](std::int64_t i) { own[i] = keep * own[i] + take * of_batch[i]; });

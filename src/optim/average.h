@@ -34,7 +34,7 @@ struct AverageBlocks {
 
 /// average += (1 - d) * (trained - average), as tf.train.ExponentialMovingAverage has it; timm's
 /// d * average + (1 - d) * trained is the same but for rounding, and would let the average of a
-/// frozen weight drift. t counts the step that ends here. After a non-finite step the average is
+/// frozen weight drift. t counts the step that ends here. A withheld step leaves the average
 /// unchanged. A row is kRow chunks, or the rest of them.
 template <class T>
 struct AverageChunks {

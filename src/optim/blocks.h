@@ -8,6 +8,7 @@
 #include "base/host_device.h"
 #include "ops/step_tensors.h"
 #include "optim/chunk_runs.h"
+#include "optim/micro_batches.h"
 #include "optim/norm_blocks.h"
 #include "tensor/dtype.h"
 
@@ -46,10 +47,11 @@ struct UpdateBlocks {
   const Segment* segments = nullptr;
   const ChunkRun* runs = nullptr;  // those of a rule, or all
   std::int64_t run_count = 0;
-  std::int64_t chunks = 0;           // of all these runs
-  const StepState* state = nullptr;  // has lr; a non-finite step changes no weights
-  GradientClip clip;                 // a rule reads its gradients clipped
-  double* running_number = nullptr;  // of a rule that has one, see rules.h
+  std::int64_t chunks = 0;                // of all these runs
+  const StepState* state = nullptr;       // has lr; a withheld step changes no weights
+  const MicroBatches* of_step = nullptr;  // of which some may not count; null: all do
+  GradientClip clip;                      // a rule reads its gradients clipped
+  double* running_number = nullptr;       // of a rule that has one, see rules.h
   NormBlocks norms;
 };
 

@@ -39,16 +39,19 @@ struct BiasedMeans {
 /// What the sums of gradients, and of batch means, become before the optimizer's rule and the
 /// update of running statistics read them.
 struct GradientFinish {
-  bool unscale = false;             // divide by the loss scale of the state
-  const double* weights = nullptr;  // the sum of the samples' weights over all ranks; null: none
-  double samples = 1;               // of a step
+  bool unscale = false;  // divide by the loss scale of the state
+  /// The sum of the samples' weights over all ranks, and the number of those that are not 0; null:
+  /// samples have none.
+  const double* weights = nullptr;
+  double samples = 1;  // of a step
   RunSums sums;
-  double* norm = nullptr;  // the 2-norm of the result
+  double* norm = nullptr;     // the 2-norm of the result
+  double* skipped = nullptr;  // set to 1 if no sample counts; not needed without weights
   const double* loss = nullptr;
   StepState* state = nullptr;
   const BiasedMeans* biased = nullptr;
   std::int64_t biased_count = 0;
-  double replicas = 1;  // whose batch means are summed
+  const double* replicas = nullptr;  // whose batch means are summed
 };
 
 /// A row is a run: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
@@ -56,8 +59,9 @@ struct GradientFinish {
 /// `samples / weights` makes the mean over samples that over their weights (0 without weights); the
 /// term is that of Keras's l2 in the loss, and frozen parameters have none. Where no pass writes
 /// the gradient it is 0, whatever the last step left there. The last rows add the biases that batch
-/// means lack. The end takes the norm, and marks the step in the state as the first non-finite one
-/// if the norm or the loss is not finite and none was marked before.
+/// means lack. The end takes the norm, and withholds the step, unless an earlier one is
+/// withheld: marks it in the state if norm or loss is not finite, or if no sample counts, which
+/// EndUpdate undoes.
 template <class T>
 struct FinishGradients {
   const T* weights;
@@ -98,9 +102,12 @@ struct FinishGradients {
     const double norm = math::sqrt(task.sums.total(team, run_count));
     const GradientFinish& own = task;
     team.once([&] {
-      *own.norm = norm;
+      const bool empty = own.weights != nullptr && own.weights[1] == 0;
+      *own.norm = empty ? 0 : norm;
       const bool finite = math::is_finite(norm) && math::is_finite(*own.loss);
-      if (!finite && own.state->nonfinite_step < 0) own.state->nonfinite_step = own.state->step;
+      if ((finite && !empty) || own.state->nonfinite_step >= 0) return;
+      own.state->nonfinite_step = own.state->step;
+      if (empty) *own.skipped = 1;
     });
   }
 
@@ -109,7 +116,7 @@ struct FinishGradients {
   TY_HD void add_biases(const Team& team, const BiasedMeans& chunk) const {
     T* const sums = gradients + chunk.means * kChunk;
     const T* const biases = weights + chunk.biases * kChunk;
-    const T replicas = static_cast<T>(task.replicas);
+    const T replicas = static_cast<T>(*task.replicas);
     team.each(kChunk, [=](std::int64_t i) { sums[i] += replicas * biases[i]; });
   }
   [[nodiscard]] TY_HD T share_of_samples() const {

@@ -15,6 +15,7 @@ bool improves(const PlateauRule& rule, double value, const std::optional<double>
 
 PlateauState after_epoch(const PlateauRule& rule, const PlateauState& state, double value,
                          double rate) {
+  if (std::isnan(value)) return state;
   PlateauState next = state;
   if (next.cooldown > 0) {
     --next.cooldown;

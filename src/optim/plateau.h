@@ -25,7 +25,7 @@ struct PlateauState {
 };
 
 /// The state after an epoch with this value of the metric, whose last step had learning rate
-/// `rate`. A value that is not a number is no improvement.
+/// `rate`. A value that is not a number changes nothing.
 [[nodiscard]] PlateauState after_epoch(const PlateauRule& rule, const PlateauState& state,
                                        double value, double rate);
 

@@ -34,9 +34,13 @@ std::span<const config::Kind<Schedule>> chain_part_kinds() {
 }
 
 void check_rates(const Schedule& schedule, const ScheduleContext& context) {
-  for (std::int64_t epoch = 0; epoch < context.epochs; ++epoch) {
-    static_cast<void>(schedule.rate(epoch * context.steps_per_epoch, context));
+  constexpr std::int64_t kMost = 100'000;
+  const std::int64_t steps = context.epochs * context.steps_per_epoch;
+  const std::int64_t stride = (steps + kMost - 1) / kMost;
+  for (std::int64_t step = 0; step < steps; step += stride) {
+    static_cast<void>(schedule.rate(step, context));
   }
+  static_cast<void>(schedule.rate(steps - 1, context));
 }
 
 }  // namespace trainyard

@@ -34,8 +34,9 @@ class Schedule {
   }
 };
 
-/// Computes the learning rate at the start of every epoch, so that an expression without a value
-/// ends a run before it begins. Throws as Schedule::rate().
+/// Computes the learning rates of a run's steps (of a long run those of evenly spaced ones and of
+/// the last), so that an expression without a value ends a run before it begins. Throws as
+/// Schedule::rate().
 void check_rates(const Schedule& schedule, const ScheduleContext& context);
 
 [[nodiscard]] std::span<const config::Kind<Schedule>> schedule_kinds();

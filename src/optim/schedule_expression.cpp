@@ -1,4 +1,5 @@
 // A formula: `expression: $base * 0.95**epoch`.
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -31,11 +32,14 @@ class Expression final : public Schedule {
     formula_.where = fields.where("lr");
   }
   [[nodiscard]] std::string_view name() const override { return "expression"; }
+  /// After the run's last step the value at that step: a formula need not have one there.
   [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
     const std::int64_t per_epoch = context.steps_per_epoch;
+    const std::int64_t steps = context.epochs * per_epoch - context.before;
+    step = std::min(step, steps - 1);
     const config::Scope scope{{"base", real(context.base)},
                               {"step", whole(step)},
-                              {"steps", whole(context.epochs * per_epoch - context.before)},
+                              {"steps", whole(steps)},
                               {"epoch", whole(step / per_epoch)},
                               {"epochs", whole(context.epochs - context.before / per_epoch)}};
     config::Diagnostics diagnostics;

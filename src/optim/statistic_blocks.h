@@ -14,7 +14,7 @@ struct StatisticBlocks {
   const void* batch = nullptr;  // summed over ranks and micro-batches
   const StatisticRule* rules = nullptr;
   const StepState* state = nullptr;
-  double replicas = 1;
+  const double* replicas = nullptr;  // whose statistics are summed
   std::int64_t chunks = 0;
 };
 

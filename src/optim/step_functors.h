@@ -44,7 +44,7 @@ struct ResultRow {
 
 /// Ends a step: stores its results until the host reads them, clears the sums for the next step,
 /// counts it, and adjusts a dynamic loss scale: a step that overflowed is skipped and does not end
-/// the run.
+/// the run. So is one without a sample that counts, which FinishGradients has marked as skipped.
 struct EndUpdate {
   StepState* state;
   double* current;  // [width], see ResultRow
@@ -52,11 +52,15 @@ struct EndUpdate {
   std::int64_t width;
   std::int64_t capacity;
   LossScale scale;
+  double time_decay = 0;  // Keras's decay: lr / (1 + time_decay * finished steps)
 
   TY_HD void operator()(std::int64_t /*unused*/) const {
     const bool finite = state->nonfinite_step < 0;
-    const bool skip = !finite && scale.dynamic && state->loss_scale > LossScale::kLeast;
-    current[ResultRow::rate] = state->rate;
+    const bool empty = current[ResultRow::skipped] != 0;
+    const bool overflow =
+        !finite && !empty && scale.dynamic && state->loss_scale > LossScale::kLeast;
+    const bool skip = empty || overflow;
+    current[ResultRow::rate] = state->rate / (1.0 + time_decay * static_cast<double>(state->step));
     current[ResultRow::loss_scale] = state->loss_scale;
     current[ResultRow::withheld] = finite || skip ? 0 : 1;
     current[ResultRow::skipped] = skip ? 1 : 0;
@@ -67,8 +71,8 @@ struct EndUpdate {
     }
     ++state->tried;
     if (finite) ++state->step;
-    if (skip) {
-      state->nonfinite_step = -1;
+    if (skip) state->nonfinite_step = -1;
+    if (overflow) {
       state->loss_scale /= 2;
       state->good_steps = 0;
     }

@@ -43,8 +43,8 @@ struct RuleRuns {
   const Norms* norms;            // not read unless the rule has a trust ratio
   double time_decay;             // Keras's decay: lr / (1 + time_decay * finished steps)
 
-  /// Whether a parameter changes in this step: a frozen one does not, and after a non-finite step
-  /// none does.
+  /// Whether a parameter changes in this step: a frozen one does not, and in a withheld step none
+  /// does.
   [[nodiscard]] TY_HD bool changes(const Segment& segment) const {
     return segment.trains(state->tried) && state->nonfinite_step < 0;
   }
@@ -113,7 +113,7 @@ struct UpdateRun {
   }
 };
 
-/// Advances the running number of a rule after a finite step. Launch with one element.
+/// Advances the running number of a rule, unless the step is withheld. Launch with one element.
 template <class Rule>
 struct AdvanceRule {
   Rule rule;

@@ -8,6 +8,7 @@
 #include "optim/average.h"
 #include "optim/blocks.h"
 #include "optim/gradient_functors.h"
+#include "optim/micro_batches.h"
 #include "optim/rules.h"
 #include "optim/statistic_blocks.h"
 #include "optim/step_functors.h"
@@ -34,7 +35,9 @@ class UpdateLaunches {
   /// Stores the valid rows by the samples' indices, see SampleRows.
   virtual void store_rows(const SampleResults& results, const std::int64_t* sample_index,
                           float* rows) const = 0;
-  /// blocks.gradients = gradients for the first micro-batch of a step, += for the others.
+  virtual void judge(const JudgeMicroBatch& judge) const = 0;
+  /// blocks.gradients = gradients for the first micro-batch of a step, += for the others; with
+  /// blocks.of_step of those that count alone.
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;
   /// to[i] = from[i], rounded to `type` (f16 or bf16), and the reverse: see optim/transport.h.

@@ -28,12 +28,14 @@ class UpdateLaunchesOn final : public UpdateLaunches {
                                    results.width, results.state, rows});
     });
   }
+  void judge(const JudgeMicroBatch& judge) const override { launcher_.each(1, judge); }
   void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                   bool first) const override {
     with_arithmetic(blocks.type, [&](auto zero) {
       using T = decltype(zero);
-      launcher_.each(elements, AddGradients<T>{static_cast<T*>(blocks.gradients),
-                                               static_cast<const T*>(gradients), first});
+      launcher_.each(elements,
+                     AddGradients<T>{static_cast<T*>(blocks.gradients),
+                                     static_cast<const T*>(gradients), first, blocks.of_step});
     });
   }
   void downcast(void* to, DType type, const float* from, std::int64_t elements) const override {

@@ -85,9 +85,7 @@ void fill_weights(Model& model, const LoadedCheckpoint& checkpoint,
 
 /// The state of a loss scale, for runs that have one.
 Json loss_scale_json(const StepPosition& position) {
-  return {{"finished_updates", position.finished},
-          {"loss_scale", position.loss_scale},
-          {"good_steps", position.good_steps}};
+  return {{"loss_scale", position.loss_scale}, {"good_steps", position.good_steps}};
 }
 
 /// The state of a plateau, for runs that have one; its best value is null before the first epoch.
@@ -108,12 +106,12 @@ PlateauState plateau_state_of(const Json& json) {
   return plateau;
 }
 
-/// The inverse; without a loss scale every step was finished. The schedule continues at the state's
+/// The inverse; without that number every step was finished. The schedule continues at the state's
 /// position in epochs of `steps` steps.
 StepPosition position_of(const Json& json, const TrainingState& state, std::int64_t steps) {
   StepPosition position{.tried = state.epoch * steps + state.step_in_epoch, .finished = state.step};
+  if (json.contains("finished_updates")) position.finished = json.at("finished_updates");
   if (!json.contains("loss_scale")) return position;
-  position.finished = json.at("finished_updates");
   position.loss_scale = json.at("loss_scale");
   position.good_steps = json.at("good_steps");
   return position;
@@ -197,8 +195,11 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   }
   content.files[kOptimizer] = copied(state_slots(session), model, content);
   content.state = state_json(session, state);
-  if (session.updater().optimizer_step().scales_loss()) {
-    content.state.update(loss_scale_json(session.updater().position()));
+  const bool scaled = session.updater().optimizer_step().scales_loss();
+  if (scaled || weight_sums(model.graph())) {  // steps may be skipped
+    const StepPosition position = session.updater().position();
+    content.state["finished_updates"] = position.finished;
+    if (scaled) content.state.update(loss_scale_json(position));
   }
   if (session.config().plateau) content.state["plateau"] = plateau_json(state.plateau);
   const std::string statistics = hash_of(session.data().statistics);

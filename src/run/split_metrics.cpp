@@ -1,7 +1,10 @@
 #include "run/split_metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -52,6 +55,15 @@ double SplitMetrics::value(const Metric& metric, std::span<const float> rows) co
                              .threshold = threshold_,
                              .logits = threshold_ == 0};
   return mean_area_under_curve(outputs).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::string SplitMetrics::fault() const {
+  std::set<std::int32_t> classes(labels_.begin(), labels_.end());
+  classes.erase(-1);
+  if (classes.size() > 1) return "an output of the network is not a number";
+  if (classes.empty()) return "";
+  return fmt::format("all samples are of class {}, and it takes two",
+                     *classes.begin());
 }
 
 }  // namespace trainyard

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/dataset.h"
@@ -21,6 +22,8 @@ class SplitMetrics {
   SplitMetrics(const RunConfig& run, const Dataset& set, const std::optional<WeightRule>& rule);
   /// `rows` as take_outputs() gives them. NaN if it is not defined for them.
   [[nodiscard]] double value(const Metric& metric, std::span<const float> rows) const;
+  /// Why a value is not a number.
+  [[nodiscard]] std::string fault() const;
 
  private:
   std::vector<std::int32_t> labels_;  // by sample; -1: not counted

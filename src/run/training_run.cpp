@@ -288,6 +288,7 @@ TrainerParts TrainingRun::trainer_parts() {
               [this](const Metric& metric, std::span<const float> rows) {
                 return split_metrics_->value(metric, rows);
               },
+          .split_fault = [this] { return split_metrics_->fault(); },
           .epoch_done = [this](const TrainingState& state) { write_texts(state); },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};

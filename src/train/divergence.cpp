@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "report/nan_values.h"
 
 namespace trainyard {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 constexpr double kFarApart = 100;
 /// Epochs in a row with an unchanged metric on both splits before a warning.
 constexpr std::int64_t kConstantEpochs = 3;
+/// A training loss that changes by less than this share is constant,
+constexpr double kConstantLoss = 1e-3;
+/// and above this share of the highest so far it has not fallen: something else has converged.
+constexpr double kFallenLoss = 0.9;
 
 }  // namespace
 
@@ -39,6 +44,28 @@ std::string LossLimit::fault(double loss) {
 void EpochWatch::look(const EpochRow& row, const Warn& warn) {
   look_at_loss(row, warn);
   look_at_metric(row, warn);
+  look_for_nan(row, warn);
+}
+
+void EpochWatch::look_for_nan(const EpochRow& row, const Warn& warn) {
+  NanValues values;
+  const auto look = [&](const std::string& name, const std::optional<double>& value,
+                        std::int64_t counted, const std::string& fault) {
+    if (!value || !std::isnan(*value) || !nan_warned_.insert(name).second) return;
+    values.add(name, *value, counted, fault);
+  };
+  look("loss", row.loss, row.counted, "");
+  for (const MetricValue& metric : row.metrics) look(metric.name, metric.training, row.counted, "");
+  look("val_loss", row.val_loss, row.val_counted, "");
+  for (const MetricValue& metric : row.metrics) {
+    look("val_" + metric.name, metric.validation, row.val_counted, metric.fault);
+  }
+  for (const std::string& line : values.lines()) {
+    warn(
+        fmt::format("epoch {}: not a number: {}; such an epoch is neither the best nor without "
+                    "improvement",
+                    row.epoch, line));
+  }
 }
 
 void EpochWatch::look_at_loss(const EpochRow& row, const Warn& warn) {
@@ -55,17 +82,24 @@ void EpochWatch::look_at_loss(const EpochRow& row, const Warn& warn) {
 void EpochWatch::look_at_metric(const EpochRow& row, const Warn& warn) {
   if (metric_warned_ || row.metrics.empty()) return;
   const MetricValue& metric = row.metrics.front();
-  const bool same = metric.training == training_ && metric.validation == validation_;
+  const bool same = metric.training == training_ && metric.validation == validation_ &&
+                    std::abs(row.loss - loss_) <= kConstantLoss * loss_;
   constant_epochs_ = same ? constant_epochs_ + 1 : 1;
   training_ = metric.training;
   validation_ = metric.validation;
+  loss_ = row.loss;
+  highest_loss_ = std::max(highest_loss_, row.loss);
   const bool perfect = metric.training == 1.0;
-  if (constant_epochs_ < kConstantEpochs || perfect) return;
+  const bool fallen = row.loss < kFallenLoss * highest_loss_;
+  if (constant_epochs_ < kConstantEpochs || perfect || fallen) return;
   metric_warned_ = true;
+  std::string numbers = fmt::format("loss {:.4g}", row.loss);
+  if (metric.training) numbers += fmt::format(", {} {:.4f}", metric.name, *metric.training);
+  if (metric.validation) numbers += fmt::format(", val_{} {:.4f}", metric.name, *metric.validation);
   warn(
-      fmt::format("{} has been {:.4f} for {} epochs, on both splits: nothing is learnt; is the "
-                  "learning rate 0 or far too high, or are the layers frozen?",
-                  metric.name, metric.validation.value_or(0), constant_epochs_));
+      fmt::format("nothing is learnt: {} have not changed for {} epochs; is the learning rate 0 or "
+                  "far too high, or are the layers frozen?",
+                  numbers, constant_epochs_));
 }
 
 }  // namespace trainyard

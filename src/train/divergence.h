@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "report/metrics.h"
@@ -48,10 +49,14 @@ class EpochWatch {
  private:
   void look_at_loss(const EpochRow& row, const Warn& warn);
   void look_at_metric(const EpochRow& row, const Warn& warn);
+  void look_for_nan(const EpochRow& row, const Warn& warn);
 
   bool loss_warned_ = false;
   bool metric_warned_ = false;
+  std::set<std::string> nan_warned_;             // columns
   std::optional<double> training_, validation_;  // the first metric in the previous epoch
+  double loss_ = 0;                              // the training loss in that epoch
+  double highest_loss_ = 0;                      // of all epochs so far
   std::int64_t constant_epochs_ = 0;             // in a row, up to the last one
 };
 

@@ -36,6 +36,20 @@ std::int64_t shards_of_rank(std::int64_t shards, std::int64_t ranks) {
   return std::max<std::int64_t>(shards / ranks, 1);
 }
 
+/// The place among the results of the number of samples that count.
+std::optional<std::int64_t> counted_at(const Model& model, const ReducerOptions& options) {
+  const auto weights = weight_sums(model.graph());
+  if (!weights || options.accumulate == 1) return std::nullopt;
+  return 1 + *weights + 1;  // the loss comes first
+}
+
+/// Gradients of samples that do not count are 0 whatever the other ranks have, statistics are not.
+bool counts_over_ranks(const Model& model, const Communicator& communicator,
+                       const ReducerOptions& options) {
+  return counted_at(model, options) && options.shards == 0 && communicator.size() > 1 &&
+         model.blocks().statistic_elements > 0;
+}
+
 }  // namespace
 
 GradientReducer::GradientReducer(Model& model, Communicator& communicator,
@@ -44,9 +58,16 @@ GradientReducer::GradientReducer(Model& model, Communicator& communicator,
       communicator_(communicator),
       options_(options),
       shards_(shards_of_rank(options.shards, communicator.size())),
+      counted_at_(counted_at(model, options)),
+      of_step_(model.compute().device, model.compute().queue,
+               std::vector<MicroBatches>{
+                   {.replicas = static_cast<double>(communicator.size() * passes())}}),
+      counted_(model.compute().device, counts_over_ranks(model, communicator, options) ? 1 : 0),
       result_sums_(model.compute().device,
                    static_cast<std::size_t>(result_rows(shards_) * result_count())),
-      gradient_sum_{.type = model.memory().type(), .gradients = model.memory().gradient_sum()},
+      gradient_sum_{.type = model.memory().type(),
+                    .gradients = model.memory().gradient_sum(),
+                    .of_step = counted_at_ ? of_step_.data() : nullptr},
       gradient_shards_(model.compute().launches, gradient_blocks(model), shards_),
       result_shards_(
           model.compute().launches,
@@ -101,10 +122,15 @@ void GradientReducer::accumulate(std::int64_t index) {
   const std::int64_t position = index % shards_;
   gradient_shards_.add(position);
   result_shards_.add(position);
-  if (options_.shards == 0) add_micro_batch(index);
+  if (options_.shards == 0 && counted_.size() == 0) add_micro_batch(index);
 }
 
 void GradientReducer::all_reduce(std::int64_t index) {
+  if (counted_.size() > 0) {
+    model_.compute().queue.copy(counted_.data(), batch_results() + *counted_at_, sizeof(double));
+    communicator_.all_reduce_sum(model_.compute().queue, counted_.data(), 1, DType::f64);
+    add_micro_batch(index);
+  }
   // Shards are summed within a micro-batch first, and some of them are on other ranks.
   const bool complete = options_.shards > 0 ? ends_micro_batch(index) : index == passes() - 1;
   if (complete) rank_sum_.finish();
@@ -125,10 +151,21 @@ void GradientReducer::add_micro_batch(std::int64_t index) {
   void* const results = result_shards_.total();
   const UpdateLaunches& launches = model_.compute().launches;
   const bool first = index == 0;
+  if (result_sum_ != results) {
+    launches.accumulate({.type = DType::f64, .gradients = result_sum_}, results, result_count(),
+                        first);
+  }
+  if (counted_at_) {
+    launches.judge({.of_step = of_step_.data(),
+                    .samples = counted(),
+                    .replicas = static_cast<double>(communicator_.size() * shards_),
+                    .first = first});
+  }
   launches.accumulate(gradient_sum_, gradients, model_.blocks().gradient_elements(), first);
-  if (result_sum_ == results) return;
-  launches.accumulate({.type = DType::f64, .gradients = result_sum_}, results, result_count(),
-                      first);
+}
+
+double* GradientReducer::counted() const {
+  return counted_.size() > 0 ? counted_.data() : result_sum_ + *counted_at_;
 }
 
 void GradientReducer::publish_results() {

@@ -53,8 +53,11 @@ class GradientReducer {
   [[nodiscard]] std::span<const GradientBucket> overlapped() const {
     return rank_sum_.overlapped();
   }
+  /// What the sums are of, on the device.
+  [[nodiscard]] const MicroBatches* of_step() const { return of_step_.data(); }
   void reduce_next_bucket() { rank_sum_.begin_next(); }
-  /// Adds the gradients of pass `index` (and with shards its results) to the sums.
+  /// Adds the gradients of pass `index` (and with shards its results) to the sums, except those of
+  /// a micro-batch of which no sample counts on any rank: all_reduce() may have to find that out.
   void accumulate(std::int64_t index);
   /// All-reduces if pass `index` completes a unit of reduction: with shards a micro-batch, else the
   /// step.
@@ -74,12 +77,18 @@ class GradientReducer {
   /// Loss and metrics, summed over the batches since they were cleared: result_count() doubles.
   [[nodiscard]] double* batch_results() const;
   [[nodiscard]] std::int64_t result_count() const;
+  /// The number of the step's samples so far that count, over what is known of the ranks.
+  [[nodiscard]] double* counted() const;
   [[nodiscard]] std::size_t result_bytes() const;
 
   Model& model_;
   Communicator& communicator_;
   ReducerOptions options_;
-  std::int64_t shards_;              // of a micro-batch on this rank
+  std::int64_t shards_;  // of a micro-batch on this rank
+  // The result that counts samples, if one micro-batch of several may have none that counts.
+  std::optional<std::int64_t> counted_at_;
+  DeviceArray<MicroBatches> of_step_;  // one element; what a step without such micro-batches has
+  DeviceArray<double> counted_;      // its sum over ranks; empty: a rank's own micro-batch decides
   DeviceArray<double> result_sums_;  // [1 + log2(shards_)][result_count()]: micro-batches, shards
   double* result_sum_ = nullptr;     // over shards and micro-batches; may be batch_results()
   UpdateBlocks gradient_sum_;        // over shards and micro-batches

@@ -15,13 +15,16 @@ void LearningRateWindow::follow(const PlateauState& plateau, double min_rate) {
   if (changed) reset();
 }
 
+double LearningRateWindow::rate_of(std::int64_t step) const {
+  const double scheduled = schedule_ != nullptr ? schedule_->rate(step, context_) : context_.base;
+  return plateau_rate(plateau_, min_rate_, scheduled);
+}
+
 void LearningRateWindow::prepare(std::int64_t step) {
   if (step < end_) return;
   RateWindow window{.first = step};
   for (std::int64_t i = 0; i < RateWindow::kRates; ++i) {
-    const double scheduled =
-        schedule_ != nullptr ? schedule_->rate(step + i, context_) : context_.base;
-    window.rates[i] = plateau_rate(plateau_, min_rate_, scheduled);
+    window.rates[i] = rate_of(step + i);
   }
   window_.write(queue_, std::span(&window, 1));
   end_ = step + RateWindow::kRates;

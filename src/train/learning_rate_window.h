@@ -27,6 +27,8 @@ class LearningRateWindow {
   /// Copies the learning rates from step `step` (counted from 0) on, unless the device has that
   /// one.
   void prepare(std::int64_t step);
+  /// That of step `step`, without the optimizer's own decay.
+  [[nodiscard]] double rate_of(std::int64_t step) const;
   /// On the device.
   [[nodiscard]] const RateWindow* data() const { return window_.data(); }
 

@@ -107,7 +107,8 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
       partials_(model.compute().device, runs_.size()),
       finished_(on_device(model.compute(), std::vector<std::uint32_t>{0})),
       regularisation_(model.compute().device, 1),
-      blocks_(blocks_in(model.memory())) {
+      blocks_(blocks_in(model.memory())),
+      time_decay_(optimizer.time_decay) {
   start_slots(model, optimizer, options_.parameters);
   const ModelMemory& memory = model.memory();
   blocks_.segments = segments_.data();
@@ -120,7 +121,7 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                  .batch = memory.gradient_sum() + tail,
                  .rules = statistic_rules_.data(),
                  .state = memory.state(),
-                 .replicas = options.replicas,
+                 .replicas = &options.of_step->replicas,
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
   for (const RuleGroup& group : groups_) group_blocks_.push_back(blocks_of(group));
 }
@@ -144,11 +145,12 @@ void OptimizerStep::finish_gradients() {
                 .samples = options_.samples,
                 .sums = sums(),
                 .norm = memory.results() + ResultRow::gradient_norm,
+                .skipped = memory.results() + ResultRow::skipped,
                 .loss = memory.results() + ResultRow::loss,
                 .state = memory.state(),
                 .biased = biased_means_.data(),
                 .biased_count = static_cast<std::int64_t>(biased_means_.size()),
-                .replicas = options_.replicas});
+                .replicas = &options_.of_step->replicas});
 }
 
 UpdateBlocks OptimizerStep::blocks_of(const RuleGroup& group) const {
@@ -182,7 +184,8 @@ void OptimizerStep::apply() {
                                  .rows = results_.rows,
                                  .width = results_.width,
                                  .capacity = results_.capacity,
-                                 .scale = options_.loss_scale});
+                                 .scale = options_.loss_scale,
+                                 .time_decay = time_decay_});
 }
 
 double OptimizerStep::regularisation_loss() {

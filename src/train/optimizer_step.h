@@ -16,8 +16,8 @@ struct OptimizerStepOptions {
   double clip_norm = 0;  // of the gradients' L2 norm; 0: no clipping
   LossScale loss_scale;
   ParameterRules parameters;
-  double replicas = 1;  // batches whose statistics are summed in the gradients' tail
-  double samples = 1;   // of a step, which its gradients are divided by
+  double samples = 1;                     // of a step, which its gradients are divided by
+  const MicroBatches* of_step = nullptr;  // with the replicas whose statistics are summed
 };
 
 /// Where a step writes its row of results.
@@ -29,7 +29,7 @@ struct ResultRows {
 
 /// Unscales, adds L2 terms and takes the norm in one launch, then clips, applies the optimizer's
 /// rule and updates running statistics in another, or in a rule's phases. A non-finite loss or
-/// gradient on any rank withholds the step.
+/// gradient on any rank withholds the step, and so do weights of 0 for all its samples.
 class OptimizerStep {
  public:
   /// Model, optimizer and rows must outlive it.
@@ -74,6 +74,7 @@ class OptimizerStep {
   UpdateBlocks blocks_;                     // with all runs
   std::vector<UpdateBlocks> group_blocks_;  // with those of each group
   StatisticBlocks statistics_;
+  double time_decay_;  // of the run's own optimizer
 };
 
 }  // namespace trainyard

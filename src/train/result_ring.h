@@ -14,12 +14,13 @@ namespace trainyard {
 
 /// Results of a step.
 struct StepResult {
-  double rate = 0;           // learning rate used
+  double rate = 0;           // learning rate used, the optimizer's own decay included
   double gradient_norm = 0;  // before clipping, L2 terms included
   double loss_scale = 1;
-  bool finite = true;    // false: this step and all later ones were withheld
-  bool skipped = false;  // only this step, because the loss scale was too large
-  Totals totals;         // over its batches, on all ranks
+  bool finite = true;  // false: this step and all later ones were withheld
+  /// Only this step was withheld: the loss scale was too large, or no sample counts.
+  bool skipped = false;
+  Totals totals;  // over its batches, on all ranks
 };
 
 /// Rows of results, one per step, which the device writes in turn. With `kept` above 1 they are

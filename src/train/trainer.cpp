@@ -150,10 +150,11 @@ void Trainer::note_step(std::int64_t step, const StepResult& result) {
   }
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
+  const bool counts = counted(result.totals) > 0;
   parts_.sink.on_step({.step = step,
                        .epoch = state_.epoch + 1,
-                       .loss = mean_loss(result.totals),
-                       .accuracy = accuracy_of(result.totals),
+                       .loss = counts ? std::optional(mean_loss(result.totals)) : std::nullopt,
+                       .accuracy = counts ? accuracy_of(result.totals) : std::nullopt,
                        .lr = result.rate,
                        .grad_norm = result.gradient_norm,
                        .loss_scale = parts_.updater.optimizer_step().scales_loss()
@@ -217,6 +218,7 @@ void Trainer::report_divergence(std::int64_t step, const Culprit& culprit,
 }
 
 bool Trainer::is_best(double value) {
+  if (std::isnan(value)) return false;  // says nothing
   const bool first = state_.best_epoch == 0;
   const BestMetric& rule = options_.best_metric;
   const bool better = rule.larger_is_better ? value > state_.best_value + rule.min_delta
@@ -239,7 +241,7 @@ void Trainer::judge_plateau(const EpochRow& row) {
     const MetricValue& metric = row.metrics[static_cast<std::size_t>(plateau.metric)];
     value = plateau.of_training ? *metric.training : *metric.validation;
   }
-  state_.plateau = after_epoch(plateau.rule, state_.plateau, value, state_.rate);
+  state_.plateau = after_epoch(plateau.rule, state_.plateau, value, parts_.updater.last_rate());
   follow_plateau();
 }
 
@@ -259,7 +261,9 @@ EpochRow Trainer::training_row() {
                           parts_.updater.reducer().samples(),
                .loss = mean_loss(state_.totals),
                .lr = state_.rate,
-               .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
+               .grad_norm = updates > 0 ? std::optional(state_.gradient_norm_sum /
+                                                        static_cast<double>(updates))
+                                        : std::nullopt,
                .skipped_steps = state_.skipped_steps,
                .earlier_steps = epoch_first_step_,
                .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
@@ -280,8 +284,12 @@ double Trainer::data_wait_percent() const {
 
 std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
   if (!accuracy_sum_) return std::nullopt;
-  const std::int64_t counted = counted_rows(parts_.model.graph(), totals.metrics, totals.samples);
-  return totals.metrics[static_cast<std::size_t>(*accuracy_sum_)] / static_cast<double>(counted);
+  return totals.metrics[static_cast<std::size_t>(*accuracy_sum_)] /
+         static_cast<double>(counted(totals));
+}
+
+std::int64_t Trainer::counted(const Totals& totals) const {
+  return counted_rows(parts_.model.graph(), totals.metrics, totals.samples);
 }
 
 void Trainer::note_validation(std::int64_t batch) {
@@ -308,9 +316,12 @@ void Trainer::validate(EpochRow& row) {
     if (is_of_split(metrics[i])) {
       value.training.reset();
       value.validation = parts_.split_metric(*metrics[i].op, outputs);
+      if (std::isnan(*value.validation)) value.fault = parts_.split_fault();
     }
     row.metrics.push_back(std::move(value));
   }
+  row.counted = counted(state_.totals);
+  row.val_counted = counted(val);
 }
 
 void Trainer::measure_clean(EpochRow& row) {

@@ -67,6 +67,8 @@ struct TrainerParts {
   std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
   /// The value of a metric of the split (Metric::of_split), from those outputs.
   std::function<double(const Metric&, std::span<const float>)> split_metric = {};
+  /// Why such a value is not a number.
+  std::function<std::string()> split_fault = [] { return std::string(); };
   /// Called after each epoch, once it is reported and saved if that is due. It may load and
   /// evaluate batches of its own.
   std::function<void(const TrainingState&)> epoch_done = [](const TrainingState&) {};
@@ -137,6 +139,8 @@ class Trainer {
   [[nodiscard]] double data_wait_percent() const;
   /// Over the samples, or their weights.
   [[nodiscard]] double mean_loss(const Totals& totals) const;
+  /// The rows that count.
+  [[nodiscard]] std::int64_t counted(const Totals& totals) const;
   /// Mean over the samples, if the network has this metric.
   [[nodiscard]] std::optional<double> accuracy_of(const Totals& totals) const;
 

@@ -14,7 +14,7 @@ struct TrainingState {
   std::int64_t epoch = 0;          // finished epochs
   std::int64_t step_in_epoch = 0;  // finished steps of the current epoch
   std::int64_t step = 0;           // finished steps, including skipped ones
-  std::int64_t skipped_steps = 0;  // in the epoch, because the loss scale was too large
+  std::int64_t skipped_steps = 0;  // in the epoch, see StepResult::skipped
   Totals totals;                   // of the current epoch
   double gradient_norm_sum = 0;    // over its steps
   double rate = 0;                 // of the last step

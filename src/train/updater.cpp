@@ -19,8 +19,8 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           {.clip_norm = options.clip_norm,
            .loss_scale = options.loss_scale,
            .parameters = options.parameters,
-           .replicas = static_cast<double>(communicator.size() * reducer_.passes()),
-           .samples = static_cast<double>(reducer_.samples())},
+           .samples = static_cast<double>(reducer_.samples()),
+           .of_step = reducer_.of_step()},
           {.rows = results_.rows(), .width = results_.width(), .capacity = results_.capacity()}) {
   start_at({.loss_scale = options.loss_scale.start});
 }

@@ -52,6 +52,8 @@ class Updater {
 
   /// Multiplies the learning rates of the following steps, see plateau_rate().
   void follow(const PlateauState& plateau, double min_rate) { rates_.follow(plateau, min_rate); }
+  /// The learning rate of the step before, without the optimizer's own decay.
+  [[nodiscard]] double last_rate() const { return rates_.rate_of(tried_ - 1); }
   /// Ensures that the device has the step's learning rate.
   void prepare() { rates_.prepare(tried_); }
   /// Sets the state that the step's kernels read.

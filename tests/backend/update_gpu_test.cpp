@@ -163,30 +163,31 @@ TEST_CASE(
   Blocks<float> blocks(3, kSegments, 1);
   const std::vector<StatisticRule> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};
   std::vector<double> totals{0.25, 0};
+  const double replicas = 2;
   blocks.state.valid = 101;
   blocks.state.rate = 0.125;
   std::vector<float> running = blocks.gradients;
   GpuBlocks there(gpu, blocks);
   const GpuArray<float> gpu_running(gpu, running);
   const GpuArray<StatisticRule> gpu_rules(gpu, rules);
-  const GpuArray<double> gpu_totals(gpu, totals);
+  const GpuArray<double> gpu_totals(gpu, totals), gpu_replicas(gpu, {replicas});
   const auto run = [](const UpdateLaunches& launches, const UpdateBlocks& of, float* statistics,
-                      const StatisticRule* by, double* results) {
+                      const StatisticRule* by, const double* replicas, double* results) {
     launches.accumulate({.gradients = of.gradients}, of.weights, 3 * kChunk, false);
     launches.update(of, PlainRule{}, 0,
                     {.running = statistics,
                      .batch = of.gradients,
                      .rules = by,
                      .state = of.state,
-                     .replicas = 2,
+                     .replicas = replicas,
                      .chunks = 3});
     launches.add_results(
         {.list = {{of.weights}, {}}, .count = 2, .samples = 120, .state = of.state}, results);
   };
   run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.view(), running.data(), rules.data(),
-      totals.data());
+      &replicas, totals.data());
   run(*cuda::make_update_launches(gpu.stream()), there.view(), gpu_running.data(), gpu_rules.data(),
-      gpu_totals.data());
+      gpu_replicas.data(), gpu_totals.data());
   CHECK(there.gradients.read() == blocks.gradients);
   CHECK(there.weights.read() == blocks.weights);
   CHECK(gpu_running.read() == running);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "helpers.h"
 
@@ -16,13 +17,13 @@ std::vector<std::byte> bytes_of(const std::vector<float>& values) {
 }
 
 /// Six samples of three classes, with weights of their own and two targets each.
-std::unique_ptr<Dataset> weighted_set() {
+std::unique_ptr<Dataset> weighted_set(float second = 2) {
   MemorySamples samples{
       .image = {1, 1, 1}, .floats = {0, 1, 2, 3, 4, 5}, .labels = {0, 1, 2, 0, 1, 0}, .classes = 3};
   MemoryField& importance = samples.fields.emplace_back();
   importance.of.name = "importance";
   importance.of.type = DType::f32;
-  importance.values = bytes_of({1, 2, 3, 0, 5, 6});
+  importance.values = bytes_of({1, second, 3, 0, 5, 6});
   MemoryField& targets = samples.fields.emplace_back();
   targets.of.name = "targets";
   targets.of.shape = {2};
@@ -77,6 +78,24 @@ TEST_CASE("a batch has the fields that were asked for, in their order, then the 
   CHECK(last.valid == 1);
   CHECK(test::numbers_of(last, 0) == std::vector<float>{8, 9, 0, 1, 0, 1, 0, 1});
   CHECK(test::numbers_of(last, 2)[0] == 10);
+}
+
+TEST_CASE("a sample's weight that is negative or not a number is refused with the sample") {
+  const auto refusal = [](float second) {
+    const auto set = weighted_set(second);
+    Pipeline pipeline(set->image_shape(), {}, {});
+    Feeder feeder(
+        *set, pipeline,
+        {.batch = 3, .shuffle = false, .workers = 0, .weights = WeightRule{.field = "importance"}});
+    return test::message_of(ErrorKind::data, [&] {
+      feeder.start(0);
+      static_cast<void>(feeder.next());
+    });
+  };
+  CHECK(refusal(-0.5F).ends_with(
+      "sample 1 (from 0): 'importance' is -0.5; the weight of a sample is a number of at least 0"));
+  CHECK(refusal(std::numeric_limits<float>::quiet_NaN()).find("'importance' is nan; ") !=
+        std::string::npos);
 }
 
 TEST_CASE("a field that the data do not have is refused with those that they have") {

@@ -25,8 +25,8 @@ std::vector<float> masked(const Batch& batch, const StoredLayout& from, const St
   Tensor<float> x(from, {1}), y(to);
   StepTensors tensors;
   tensors.batch = {batch.samples.data(), &batch.state, batch.seed};
-  (pass == Pass::backward_data ? tensors.output_gradients : tensors.inputs) = {x.view()};
-  (pass == Pass::backward_data ? tensors.input_gradients : tensors.outputs) = {y.view()};
+  (pass == Pass::backward_data ? tensors.output_gradients : tensors.inputs).push_back(x.view());
+  (pass == Pass::backward_data ? tensors.input_gradients : tensors.outputs).push_back(y.view());
   test::run(DropoutOp({.rate = rate}), pass, DType::f32, tensors, 2, batch.node);
   CHECK(y.is_clean());
   return y.elements();

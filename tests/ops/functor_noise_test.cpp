@@ -31,8 +31,8 @@ std::vector<float> run_on_ones(const Op& op, const NoiseBatch& batch, const Layo
   tensors.batch = {batch.samples.data(), &batch.state, batch.seed};
   std::vector<float> workspace(static_cast<std::size_t>(from.extent[0] * from.extent[1]));
   tensors.workspace = workspace.data();
-  (pass == Pass::backward_data ? tensors.output_gradients : tensors.inputs) = {x.view()};
-  (pass == Pass::backward_data ? tensors.input_gradients : tensors.outputs) = {y.view()};
+  (pass == Pass::backward_data ? tensors.output_gradients : tensors.inputs).push_back(x.view());
+  (pass == Pass::backward_data ? tensors.input_gradients : tensors.outputs).push_back(y.view());
   test::run(op, pass, DType::f32, tensors, 2, batch.node);
   CHECK(y.is_clean());
   return y.elements();

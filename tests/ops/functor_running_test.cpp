@@ -21,7 +21,8 @@ TEST_CASE("a running statistic mixes its old value with the scaled mean over the
   }
   const std::vector<double> before = running;
   StepState state;
-  const UpdateRunning<double> update{running.data(), batch.data(), rules.data(), &state, 4};
+  const double replicas = 4;
+  const UpdateRunning<double> update{running.data(), batch.data(), rules.data(), &state, &replicas};
   CpuLauncher(1).rows(2, update);
   for (std::size_t i = 0; i < running.size(); ++i) {
     const StatisticRule& rule = rules[i / kChunk];

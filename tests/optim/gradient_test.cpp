@@ -93,10 +93,11 @@ TEST_CASE("sums of batch means take the biases that they lack, once for each rep
     const std::vector<BiasedMeans> biased{{.means = 6, .biases = 4}, {.means = 7, .biases = 1}};
     UpdateBlocks view = blocks.view();
     double norm = 0;
+    const double replicas = 4;
     GradientFinish task = blocks.finish(&norm);
     task.biased = biased.data();
     task.biased_count = 2;
-    task.replicas = 4;
+    task.replicas = &replicas;
     const std::vector<ChunkRun> runs{{.segment = 0, .first = 0, .chunks = 6}};
     view.runs = runs.data();
     view.run_count = 1;
@@ -114,16 +115,57 @@ TEST_CASE("sums of batch means take the biases that they lack, once for each rep
 }
 
 TEST_CASE("with weights of samples the mean over them takes the place of that over samples") {
-  for (const double weights : {8.0, 0.0}) {
-    Blocks<double> blocks(7, {{}}, 0);
-    const Blocks<double> before = blocks;
-    finish(blocks, [&](GradientFinish& task) {
-      task.samples = 32;
-      task.weights = &weights;
-    });
-    for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
-      REQUIRE(blocks.gradients[i] == before.gradients[i] * (weights > 0 ? 4 : 0));
+  const std::vector<double> weights{8, 5};  // of five samples
+  Blocks<double> blocks(7, {{}}, 0);
+  const Blocks<double> before = blocks;
+  finish(blocks, [&](GradientFinish& task) {
+    task.samples = 32;
+    task.weights = weights.data();
+  });
+  for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
+    REQUIRE(blocks.gradients[i] == before.gradients[i] * 4);
+  }
+  CHECK(blocks.state.nonfinite_step == -1);
+}
+
+TEST_CASE("a step of which no sample counts is withheld and marked as skipped, whatever it holds") {
+  const std::vector<double> weights{0, 0};
+  for (const float gradient : {1.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    for (const std::int64_t earlier : {-1, 3}) {
+      Blocks<float> blocks(kChunks, kFourSegments, 0);
+      blocks.state = {.step = 12, .nonfinite_step = earlier};
+      blocks.gradients.back() = gradient;
+      double skipped = 0;
+      const double norm = finish(blocks, [&](GradientFinish& task) {
+        task.weights = weights.data();
+        task.skipped = &skipped;
+      });
+      CHECK(norm == 0);
+      // A step that must not be undone stays marked.
+      CHECK(blocks.state.nonfinite_step == (earlier < 0 ? 12 : 3));
+      CHECK(skipped == (earlier < 0 ? 1 : 0));
     }
+  }
+}
+
+TEST_CASE("micro-batches without a sample that counts are left out of the sums") {
+  const CpuLauncher launcher(1);
+  for (const std::vector<double>& counted :
+       std::vector<std::vector<double>>{{2, 2, 5}, {0, 0, 3}, {0, 4, 4}, {0, 0, 0}, {1, 2, 3}}) {
+    MicroBatches of_step{.samples = 99, .count = 9, .replicas = 99, .counts = true};
+    std::vector<double> sum{std::nan("")}, expected{std::nan("")};
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      const std::vector<double> gradients{std::pow(10.0, i)};
+      const bool counts = counted[i] > (i == 0 ? 0 : counted[i - 1]);
+      if (counts) expected[0] = (count++ == 0 ? 0 : expected[0]) + gradients[0];
+      launcher.each(1, JudgeMicroBatch{&of_step, &counted[i], 4, i == 0});
+      CHECK(of_step.counts == counts);
+      launcher.each(1, AddGradients<double>{sum.data(), gradients.data(), i == 0, &of_step});
+    }
+    CHECK(of_step.count == count);
+    CHECK(of_step.replicas == 4 * static_cast<double>(count));
+    CHECK((count == 0 ? std::isnan(sum[0]) : sum == expected));
   }
 }
 

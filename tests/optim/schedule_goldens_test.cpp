@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "optim/plateau.h"
@@ -79,12 +80,16 @@ TEST_CASE("a plateau lowers the rate after the same epochs as Keras, to the same
   }
 }
 
-TEST_CASE("a value that is not a number is no improvement, also in the first epoch") {
+TEST_CASE("a value that is not a number changes nothing, an infinite one is no improvement") {
   const PlateauRule rule{.factor = 0.5, .patience = 2};
-  PlateauState state = after_epoch(rule, {}, std::nan(""), 0.1);
+  const double infinite = std::numeric_limits<double>::infinity();
+  PlateauState state = after_epoch(rule, {}, infinite, 0.1);
   CHECK_FALSE(state.best.has_value());
   CHECK(state.waited == 1);
-  state = after_epoch(rule, state, std::nan(""), 0.1);
+  for (int epoch = 0; epoch < 3; ++epoch) state = after_epoch(rule, state, std::nan(""), 0.1);
+  CHECK(state.waited == 1);
+  CHECK(state.factor == 1);
+  state = after_epoch(rule, state, infinite, 0.1);
   CHECK(state.factor == 0.5);
   CHECK(after_epoch(rule, state, 3, 0.1).best == 3);
 }

@@ -229,6 +229,21 @@ TEST_CASE("an expression is a formula of base, epochs and steps, also within a c
   CHECK(later->rate(65 * 781, kGuide) == doctest::Approx(2.5e-3).epsilon(1e-14));
 }
 
+TEST_CASE(
+    "a formula is computed at steps of the run alone: after the last one it keeps its value") {
+  const ScheduleContext context{0.5, 4, 25};
+  const auto line = schedule("expression: $base * (1 - step / steps)");
+  check_rates(*line, context);
+  CHECK(line->rate(99, context) == 0.5 * (1 - 99.0 / 100));
+  const auto pole = schedule("expression: $base / (100 - step)");
+  check_rates(*pole, context);
+  for (const std::int64_t step : {99, 100, 101, 1024}) CHECK(pole->rate(step, context) == 0.5);
+  const auto last =
+      schedule("chain: {parts: [constant: {length: 1}, expression: $0.1 / (75 - step)]}");
+  check_rates(*last, context);
+  CHECK(last->rate(2000, context) == 0.1);
+}
+
 TEST_CASE("a formula without a learning rate is refused before the run, with place and step") {
   const auto refusal = [](const std::string& yaml) {
     return test::message_of([&] {
@@ -245,6 +260,9 @@ TEST_CASE("a formula without a learning rate is refused before the run, with pla
   CHECK(refusal("expression: fast") ==
         "t.yaml:2:15: the learning rate must be a number of at least 0, found text 'fast' after 0 "
         "steps");
+  // Within an epoch, and at the last step.
+  CHECK(refusal("expression: $base / max(step - 1000, 1000 - step)").find("division by zero") != std::string::npos);
+  CHECK(refusal("expression: $base * (steps - 1.5 - step)").ends_with("after 54669 steps"));
   CHECK(refusal("cosine").empty());
 }
 

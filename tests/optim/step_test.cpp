@@ -70,6 +70,28 @@ TEST_CASE("a non-finite step and all later ones are marked as withheld") {
   CHECK(steps.state.tried == 3);
 }
 
+TEST_CASE("a step that is marked as skipped is undone, and changes neither count nor loss scale") {
+  Steps steps{.state = {.loss_scale = 4, .good_steps = 1},
+              .scale = {.start = 4, .dynamic = true, .growth = 2}};
+  steps.current[ResultRow::skipped] = 1;
+  steps.update(false);
+  CHECK(steps.last(ResultRow::skipped) == 1);
+  CHECK(steps.last(ResultRow::withheld) == 0);
+  CHECK(steps.state.nonfinite_step == -1);
+  CHECK(steps.state.tried == 1);
+  CHECK(steps.state.step == 0);
+  CHECK(steps.state.loss_scale == 4);
+  CHECK(steps.state.good_steps == 1);
+  CHECK(steps.current[ResultRow::skipped] == 0);
+}
+
+TEST_CASE("the learning rate of a step's results includes Keras's decay") {
+  StepState state{.step = 3, .tried = 5, .rate = 0.01};
+  std::vector<double> current(kWidth), rows(kWidth);
+  EndUpdate{&state, current.data(), rows.data(), kWidth, 1, {}, 0.1}(0);
+  CHECK(rows[ResultRow::rate] == 0.01 / (1 + 0.1 * 3));
+}
+
 TEST_CASE("a dynamic loss scale is halved by an overflow, which is skipped, down to 1") {
   Steps steps{.state = {.loss_scale = 4, .good_steps = 1},
               .scale = {.start = 4, .dynamic = true, .growth = 2}};

@@ -21,7 +21,7 @@ class Losses final : public MetricsSink {
  public:
   explicit Losses(std::vector<double>& losses) : losses_(losses) {}
   void on_epoch(const EpochRow&) override {}
-  void on_step(const StepRow& row) override { losses_.push_back(row.loss); }
+  void on_step(const StepRow& row) override { losses_.push_back(row.loss.value()); }
 
  private:
   std::vector<double>& losses_;

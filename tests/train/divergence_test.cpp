@@ -86,5 +86,39 @@ TEST_CASE("an accuracy that stays the same for three epochs gives one warning") 
   CHECK(warnings_of({perfect, perfect, perfect}).empty());
   const auto warnings = warnings_of({same, same, same, same});
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].starts_with("accuracy has been 0.1000 for 3 epochs, on both splits"));
+  CHECK(warnings[0] ==
+        "nothing is learnt: loss 2.3, accuracy 0.1000, val_accuracy 0.1000 have not changed for 3 "
+        "epochs; is the learning rate 0 or far too high, or are the layers frozen?");
+}
+
+TEST_CASE("a loss that falls, or has fallen, is learnt whatever the accuracy is") {
+  CHECK(warnings_of({row_of(2.3, 2.3, 0.1, 0.1), row_of(2.2, 2.3, 0.1, 0.1),
+                     row_of(2.1, 2.3, 0.1, 0.1), row_of(2.0, 2.3, 0.1, 0.1)})
+            .empty());
+  const EpochRow learnt = row_of(0.0578, 0.001, 0.9583, 1);
+  CHECK(warnings_of({row_of(1.1, 1, 0.4, 0.4), learnt, learnt, learnt, learnt}).empty());
+  // Rounding of a sum in another order is no change.
+  CHECK(warnings_of({row_of(2.3, 2.3, 0.1, 0.2), row_of(2.3 * (1 + 1e-6), 2.3, 0.1, 0.2),
+                     row_of(2.3, 2.3, 0.1, 0.2)})[0]
+            .starts_with("nothing is learnt: loss 2.3, accuracy 0.1000, val_accuracy 0.2000 "));
+}
+
+TEST_CASE("values that are not numbers are named with their reason, once") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EpochRow row = row_of(0.5, nan, 0.5, nan);
+  row.val_counted = 0;
+  row.metrics.push_back({.name = "auc", .training = {}, .validation = nan, .fault = "one class"});
+  const auto warnings = warnings_of({row, row});
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0] ==
+        "epoch 1: not a number: val_loss, val_accuracy, val_auc: no sample counts, as every label "
+        "is ignored or every weight is 0; such an epoch is neither the best nor without "
+        "improvement");
+  row.val_counted = 4;
+  const auto reasons = warnings_of({row});
+  REQUIRE(reasons.size() == 2);
+  CHECK(reasons[0].starts_with("epoch 1: not a number: val_loss, val_accuracy: an output of the "));
+  CHECK(reasons[1].starts_with("epoch 1: not a number: val_auc: one class; "));
+  CHECK(warnings_of({row_of(nan, 1, nan, 0.5)})[0].starts_with(
+      "epoch 1: not a number: loss, accuracy: an output of the network is not a number, or "));
 }

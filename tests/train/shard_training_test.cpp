@@ -162,17 +162,6 @@ TEST_CASE("weights that are all equal train as no weights, to rounding") {
   CHECK(four.weights == train_on_ranks(2, training)[0].weights);
 }
 
-TEST_CASE("a step whose samples have no weight leaves the gradient at the L2 terms") {
-  RankTraining training = on_processor(1);
-  training.weights = WeightRule{.of_class = {0, 0, 0, 0}};
-  training.updates = 1;
-  const TrainedRank trained = train_on_ranks(1, training)[0];
-  CHECK(trained.updates[0].finite);
-  CHECK(trained.updates[0].totals.loss == 0);
-  CHECK(trained.updates[0].gradient_norm > 0);
-  CHECK(trained.updates[0].gradient_norm < 0.1);
-}
-
 TEST_CASE("a single shard per rank computes the same as training without shards") {
   // One rank with one shard computes what it computes without shards, accumulation included.
   for (const std::int64_t accumulate : {1, 2}) {

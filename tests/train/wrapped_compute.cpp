@@ -53,6 +53,9 @@ class WrappedExecutors final : public ExecutorFactory {
 class WrappedLaunches final : public UpdateLaunches {
  public:
   explicit WrappedLaunches(Around& around) : around_(around) {}
+  void judge(const JudgeMicroBatch& judge) const override {
+    around_.run([=, this] { cpu_->judge(judge); });
+  }
   void begin(const BeginUpdate& begin) const override {
     around_.run([this, begin] { cpu_->begin(begin); });
   }

@@ -22,6 +22,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   const std::int64_t replica = replica_batch(run_, ranks_.size());
   const std::int64_t shards = shards_of_rank(run_, ranks_.size());
   Graph network = build_network(run_, replica);
+  require_batch_variance(network, statistics_sum_ ? statistics_sum_->replicas() : 1);
   choice.begins(RunPhase::reading_data);
   data_ = open_data(run_, known, device_.threads, ranks_,
                     {.seed = static_cast<std::uint64_t>(run_.seed),

@@ -2,10 +2,14 @@
 // to the CPU executing the same plan in the GPU's arithmetic.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "comm/communicator.h"
 #include "data/synthetic_sequences.h"
 #include "every_op.h"
 #include "gpu_arithmetic.h"
+#include "labelled_set.h"
 #include "one_gpu.h"
 #include "rank_training.h"
 #include "runtime/control.h"
@@ -94,6 +98,27 @@ TEST_CASE("so is training in several micro-batches per step, and in shards") {
   check_bytes(training);
   training.options = {.shards = 4};
   check_bytes(training);
+}
+
+TEST_CASE("so is training with steps and micro-batches of which no sample counts") {
+  std::vector<LabelledSet::Sample> samples;
+  for (std::int64_t i = 0; i < 48; ++i) {
+    samples.push_back({i, i / 2 % 3 == 1 ? 3 : static_cast<std::int32_t>(i % 3)});
+  }
+  const LabelledSet set(samples);
+  for (const std::int64_t accumulate : {1, 2}) {
+    CAPTURE(accumulate);
+    RankTraining training{.target = cuda_target(Precision::bf16),
+                          .batch = 2,
+                          .updates = 9,
+                          .set = &set,
+                          .average = AverageOptions{.rule = {.decay = 0.9}},
+                          .weights = WeightRule{.ignored = 3}};
+    training.options.accumulate = accumulate;
+    check_bytes(training);
+    const TrainedRank gpu = train_on<OneGpu>(training);
+    CHECK(std::ranges::count(gpu.updates, true, &StepResult::skipped) == (accumulate == 1 ? 3 : 0));
+  }
 }
 
 TEST_CASE("so is an average of the weights, in the captured step") {
