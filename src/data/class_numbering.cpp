@@ -34,8 +34,7 @@ std::vector<std::int32_t> numbered_labels(const Dataset& set, const ClassNumberi
     if (labels.back() >= 0) continue;
     const std::string name = at < own.size() ? own[at] : "class " + std::to_string(label);
     throw Error(ErrorKind::data, what + " has the class '" + name + "', which " + numbering.of +
-                                     " does not have" +
-                                     config::suggestion(name, numbering.names) +
+                                     " does not have" + config::suggestion(name, numbering.names) +
                                      "; classes are matched by their names: give them the same "
                                      "ones, or leave that class out");
   }

@@ -38,7 +38,8 @@ void append_class(const fs::path& folder, std::int32_t label, const Opening& ope
     bad_file(folder,
              "holds no .jpg, .png or .bmp file; every class folder needs at least one picture");
   }
-  opening.warn("'" + folder.string() + "' holds no .jpg, .png or .bmp file: a class without samples");
+  opening.warn("'" + folder.string() +
+               "' holds no .jpg, .png or .bmp file: a class without samples");
 }
 
 /// Checks that the folders are classes, of which there may be more than folders.
@@ -73,7 +74,8 @@ PictureFiles class_folders(const fs::path& folder, const Opening& opening) {
   }
   set.classes = std::ssize(set.class_names);
   if (set.files.empty()) {
-    bad_file(folder, "holds no class folders with pictures; expected " + folder.string() + "/CLASS/*.jpg");
+    bad_file(folder,
+             "holds no class folders with pictures; expected " + folder.string() + "/CLASS/*.jpg");
   }
   return set;
 }

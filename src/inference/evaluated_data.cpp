@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "config/diagnostics.h"
 #include "config/near_file.h"
+#include "data/class_numbering.h"
 #include "data/image_folder.h"
 #include "inference/source_options.h"
 #include "run/session/session_data.h"
@@ -36,32 +36,18 @@ void require_folder(const std::string& data) {
                   "read");
 }
 
-/// Folders of pictures whose names are the run's classes, with the labels that the run has for
-/// them.
+/// Folders of pictures, one for each class.
 std::unique_ptr<Dataset> open_class_folders(const RunConfig& run, const SamplesRecord& samples,
                                             const fs::path& root, const Opening& opening) {
-  PictureFiles files = class_folders(root);
-  std::vector<std::int32_t> labels;  // of the folders
-  for (const std::string& name : files.class_names) {
-    const auto found = std::ranges::find(samples.class_names, name);
-    if (found == samples.class_names.end()) {
-      throw Error(ErrorKind::data, (root / name).string() + ": the run has no class '" + name +
-                                       "'" + config::suggestion(name, samples.class_names) +
-                                       "; name the folders as the run's classes");
-    }
-    labels.push_back(static_cast<std::int32_t>(found - samples.class_names.begin()));
-  }
-  for (PictureFile& file : files.files) file.label = labels[static_cast<std::size_t>(file.label)];
-  files.classes = samples.classes;
-  files.class_names = samples.class_names;
-  return open_pictures(std::move(files), picture_options(run, samples), opening);
+  return open_pictures(class_folders(root, opening), picture_options(run, samples), opening);
 }
 
 /// The weights that count in an evaluation, for which the training split is opened.
-std::optional<WeightRule> evaluation_weights(const RunConfig& run, RankGroup& ranks,
-                                             const Opening& opening) {
+std::optional<WeightRule> evaluation_weights(const RunConfig& run, const ClassNumbering& numbering,
+                                             RankGroup& ranks, const Opening& opening) {
   if (!run.weights.any()) return std::nullopt;
-  const std::unique_ptr<Dataset> train = open_shared(*run.data.train.source, opening, ranks);
+  const std::unique_ptr<Dataset> train = numbered_as(
+      open_shared(*run.data.train.source, opening, ranks), numbering, "the training split");
   std::optional<WeightRule> weights = weight_rule(run, *train);
   if (weights && !run.weights.validation) weights = weights->counting();
   return weights;
@@ -74,11 +60,15 @@ InferenceData open_evaluated(const StoredModel& stored, const std::string& data,
   const RunConfig& run = stored.config;
   if (!is_split(data)) require_folder(data);
   const SamplesRecord samples = samples_of(stored, opening);
-  InferenceData opened{.set = is_split(data)
-                                  ? open_shared(*split_named(run, data).source, opening, ranks)
-                                  : open_class_folders(run, samples, data, opening),
+  const ClassNumbering numbering{
+      .names = samples.class_names, .classes = samples.classes, .of = "the run"};
+  Opening of_data = opening;
+  of_data.may_lack_classes = true;
+  auto set = is_split(data) ? open_shared(*split_named(run, data).source, of_data, ranks)
+                            : open_class_folders(run, samples, data, of_data);
+  InferenceData opened{.set = numbered_as(std::move(set), numbering, "'" + data + "'"),
                        .pipeline = nullptr,
-                       .weights = evaluation_weights(run, ranks, opening)};
+                       .weights = evaluation_weights(run, numbering, ranks, opening)};
   opened.pipeline = pipeline_for(stored, samples, *opened.set);
   require_vocabulary_of_run(stored.run, opened.set->vocabulary());
   return opened;

@@ -134,7 +134,7 @@ TEST_CASE("a missing image folder is refused") {
 TEST_CASE("an empty image folder is refused") {
   const test::TemporaryFolder folder;
   CHECK(data_message(folder_options(folder)) == "'" + folder.text() +
-                                                    "' holds no class folders; expected " +
+                                                    "' holds no class folders with pictures; expected " +
                                                     folder.text() + "/CLASS/*.jpg");
 }
 

@@ -225,8 +225,9 @@ TEST_CASE("a folder of class folders is evaluated with the run's classes") {
   fs::rename(part / "c", part / "k");
   CHECK(error_of(ErrorKind::data,
                  [&] { static_cast<void>(evaluated(made, alone, part.string())); }) ==
-        (part / "k").string() +
-            ": the run has no class 'k'; name the folders as the run's classes");
+        "'" + part.string() +
+            "' has the class 'k', which the run does not have; classes are matched by their names: "
+            "give them the same ones, or leave that class out");
   CHECK(error_of(ErrorKind::command_line, [&] {
           static_cast<void>(evaluated(made, alone, "vall"));
         }).starts_with("--data 'vall': expected val, train, or a folder"));

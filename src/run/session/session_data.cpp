@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/class_numbering.h"
 #include "data/whitening.h"
 #include "graph/network_input.h"
 #include "model/training_graph.h"
@@ -31,11 +32,44 @@ void check_statistics(const Statistics& known, const Shape& image) {
                   " deviations; were the data or 'preprocess' changed?");
 }
 
-/// Advice for data with fewer classes than expected, to follow a message; "" otherwise.
-std::string classes_advice(std::int64_t wanted, std::int64_t found) {
-  if (found >= wanted) return "";
-  return "; if only the highest label is missing, set 'classes: " + std::to_string(wanted) +
-         "' (sources idx, tensors, image_folder)";
+/// Advice for data without names of classes, with fewer or more than expected, to follow a message;
+/// "" otherwise.
+std::string classes_advice(std::int64_t wanted, const Dataset& set) {
+  if (!set.class_names().empty() || set.classes() == wanted) return "";
+  if (set.classes() < wanted) {
+    return "; if only the highest label is missing, set 'classes: " + std::to_string(wanted) +
+           "' of its source";
+  }
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    if (set.label(i) == 0) return "";
+  }
+  return "; no sample has the label 0: labels are numbered from 0";
+}
+
+/// The classes of the validation split get the labels that the training split has for their names;
+/// those of neither split are missing without harm.
+void number_classes(SessionData& data, const Opening& opening) {
+  const std::vector<std::string> own = data.val->class_names();
+  const std::vector<std::string> names = data.train->class_names();
+  data.val =
+      numbered_as(std::move(data.val),
+                  {.names = names, .classes = data.train->classes(), .of = "the training split"},
+                  "the validation split");
+  if (own.empty() || names.empty()) return;
+  std::string missing;
+  for (const std::string& name : names) {
+    if (std::ranges::find(own, name) != own.end()) continue;
+    missing += (missing.empty() ? "'" : ", '") + name + "'";
+  }
+  if (!missing.empty()) opening.warn("the validation split has no samples of class " + missing);
+}
+
+/// Warns of splits that are the same samples.
+void warn_of_equal_splits(const SessionData& data, const Opening& opening) {
+  if (data.train->fingerprint() != data.val->fingerprint()) return;
+  opening.warn(
+      "both splits contain the same samples: validation shows how well they were learnt by heart, "
+      "not how well others will be told");
 }
 
 /// Throws Error{config} if steps for images are given for samples that have none.
@@ -79,7 +113,7 @@ void require_alike(const Dataset& train, const Dataset& val) {
                                    " of " + std::to_string(a) + " classes, the validation split " +
                                    val.image_shape().text() + " of " + std::to_string(b) +
                                    "; both must have the same shape and classes" +
-                                   classes_advice(std::max(a, b), std::min(a, b)));
+                                   classes_advice(std::max(a, b), a < b ? train : val));
 }
 
 /// The shape of the samples of both splits: without height and width if one has pictures of their
@@ -177,7 +211,11 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
                       const Opening& opening) {
   SessionData data;
   data.train = open_shared(*run.data.train.source, opening, ranks);
-  data.val = open_shared(*run.data.val.source, opening, ranks);
+  Opening of_val = opening;
+  of_val.may_lack_classes = true;
+  data.val = open_shared(*run.data.val.source, of_val, ranks);
+  number_classes(data, opening);
+  warn_of_equal_splits(data, opening);
   require_alike(*data.train, *data.val);
   require_images(run.data, *data.train);
   data.pipeline = std::make_unique<Pipeline>(shape_of_both(*data.train, *data.val),
@@ -228,7 +266,7 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                 at + (name.empty() ? "the network" : "output '" + name + "'") + " ends in " +
                     std::to_string(output.c()) + " outputs, but the data have " +
                     std::to_string(set.classes()) + " classes; change the last layer's units" +
-                    classes_advice(output.c(), set.classes()));
+                    classes_advice(output.c(), set));
   }
 }
 
