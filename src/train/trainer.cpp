@@ -340,13 +340,13 @@ void Trainer::finish_epoch() {
   state_.gradient_norm_sum = 0;
   parts_.sink.on_epoch(row);
   epoch_watch_.look(row, parts_.warn);
+  parts_.epoch_done(state_);
   const bool last = state_.epoch == options_.epochs;
   const bool due = options_.save_every_epochs > 0 && state_.epoch % options_.save_every_epochs == 0;
   if (due || last || row.is_best) {
     parts_.save(state_, row.is_best);
     saved_ = true;
   }
-  parts_.epoch_done(state_);
 }
 
 double Trainer::elapsed() const { return parts_.now() - started_; }
