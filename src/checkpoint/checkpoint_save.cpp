@@ -112,14 +112,14 @@ void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntr
   }
 }
 
-/// Those of later steps than the one just saved are damaged ones that the run could not resume from.
+/// Those of later steps than the one just saved are damaged ones that the run could not resume
+/// from.
 void remove_later(const Disk& disk, const fs::path& folder, const CheckpointEntry& saved,
                   const std::string& best) {
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
     if (entry.step > saved.step && entry.file_name != best) disk.remove(folder / entry.file_name);
   }
 }
-
 
 }  // namespace
 

@@ -230,8 +230,8 @@ std::optional<InitialWeights> initial_weights_of_run(const std::filesystem::path
   if (weights.hash == init->hash) return weights;
   throw Error(ErrorKind::checkpoint,
               weights.path.string() + ": has other weights than when the run of " +
-                  run_json.parent_path().string() + " was started with " +
-                  flags_text(init->flags) + "; nothing has been trained: start it again");
+                  run_json.parent_path().string() + " was started with " + flags_text(init->flags) +
+                  "; nothing has been trained: start it again");
 }
 
 void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags) {

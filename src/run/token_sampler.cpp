@@ -31,9 +31,10 @@ std::int32_t sample_token(std::span<const float> scores, ScoreForm form, double 
   double sum = 0;
   for (double& weight : weights) sum += weight = math::exp(weight - most);
   if (!(std::isfinite(most) && sum >= 1)) {
-    throw Error(ErrorKind::diverged,
-                "the network's scores of the next token are not finite: no text can be written with "
-                "these weights; take those of an earlier checkpoint");
+    throw Error(
+        ErrorKind::diverged,
+        "the network's scores of the next token are not finite: no text can be written with "
+        "these weights; take those of an earlier checkpoint");
   }
   double rest = draw * sum;
   std::int32_t last = 0;  // of those with a weight: for sums that rounding leaves below draw * sum

@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-/// Writes the file unless it is there; nothing for data without tokens, or whose tokens have no texts.
+/// Writes the file unless it is there; nothing for data without tokens, or whose tokens have no
+/// texts.
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary);
 
 /// The vocabulary of run folder `run`; none without the file. Throws Error{data} if it is damaged.

@@ -67,8 +67,8 @@ struct TrainerParts {
   std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
   /// The value of a metric of the split (Metric::of_split), from those outputs.
   std::function<double(const Metric&, std::span<const float>)> split_metric = {};
-  /// Called after each epoch, once it is reported and before it is saved: what it writes is there if
-  /// the checkpoint is. It may load and evaluate batches of its own.
+  /// Called after each epoch, once it is reported and before it is saved: what it writes is there
+  /// if the checkpoint is. It may load and evaluate batches of its own.
   std::function<void(const TrainingState&)> epoch_done = [](const TrainingState&) {};
   /// MiB in use on the GPU with the fullest memory, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };

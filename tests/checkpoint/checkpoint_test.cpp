@@ -232,8 +232,9 @@ TEST_CASE("the state of a checkpoint is read without its tensors") {
   CHECK(loaded.state.at("step") == 20);
   CHECK(loaded.files.empty());
   put_text(path / "state.json", "{}");
-  CHECK(error_of(ErrorKind::checkpoint, [&] { (void)load_checkpoint_state(path); })
-            .find("state.json: damaged") != std::string::npos);
+  CHECK(error_of(ErrorKind::checkpoint, [&] {
+          (void)load_checkpoint_state(path);
+        }).find("state.json: damaged") != std::string::npos);
 }
 
 TEST_CASE("a number that is not finite is never written") {

@@ -156,10 +156,16 @@ TEST_CASE("a png that stb refuses without a reason is named, not with another pi
 TEST_CASE("a picture of other channels than 1 and 3 is a bug, not rows of another width") {
   for (const int channels : {0, 2, 4, 5, 7}) {
     CAPTURE(channels);
-    CHECK(holds(message_of(ErrorKind::bug, [&] { Picture(ImageSize{2, 2}, channels); }),
+    CHECK(holds(message_of(ErrorKind::bug,
+                           [&] {
+                             Picture(ImageSize{2, 2}, channels);
+                           }),
                 "a picture has 1 or 3 channels"));
   }
-  CHECK(holds(message_of(ErrorKind::bug, [] { Picture(ImageSize{std::int64_t{1} << 31, 2}, 3); }),
+  CHECK(holds(message_of(ErrorKind::bug,
+                         [] {
+                           Picture(ImageSize{std::int64_t{1} << 31, 2}, 3);
+                         }),
               "sides of up to 2^30"));
 }
 

@@ -141,8 +141,8 @@ TEST_CASE("weights that are not finite are refused with the tensor and its eleme
   const StoredRun made;
   const fs::path file = made.run / "weights" / "last.safetensors";
   std::string bytes = testing::text_of(file);
-  for (const float value : {std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity()}) {
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::memcpy(bytes.data() + bytes.size() - sizeof value, &value, sizeof value);
     testing::put_text(file, bytes);
     const std::string fault = open_fault(ErrorKind::checkpoint, file);

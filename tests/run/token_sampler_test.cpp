@@ -67,9 +67,8 @@ TEST_CASE("scores of which one is nan or none is finite are an error that says s
   for (const std::vector<float>& scores :
        {std::vector<float>{kNan, kNan}, {0, kNan, 1}, {1, kInfinity}, {-kInfinity, -kInfinity}}) {
     for (const ScoreForm form : {ScoreForm::logits, ScoreForm::probabilities}) {
-      const std::string text = testing::error_of(ErrorKind::diverged, [&] {
-        static_cast<void>(sample_token(scores, form, 1, 0.5));
-      });
+      const std::string text = testing::error_of(
+          ErrorKind::diverged, [&] { static_cast<void>(sample_token(scores, form, 1, 0.5)); });
       CHECK(text.starts_with("the network's scores of the next token are not finite"));
     }
   }
