@@ -88,6 +88,8 @@ StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
     return {};
   }
   StartPoint start{.state = restore(session, *checkpoint)};
+  const RunConfig before = read_run_config(request_.resume / "config.yaml", {});
+  start.unchanged = config_differences(before, request_.config).empty();
   start.resumed = {.position = position_of(session, start.state),
                    .checkpoint = checkpoint->path.string()};
   const std::string warning = batch_warning(global_batch_of(*checkpoint), session.batch().global);

@@ -92,7 +92,8 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
                            .folder = folder_.plots(),
                            .content = run.plots,
                            .output = run.output,
-                           .stopped = run.stopped};
+                           .stopped = run.stopped,
+                           .has_rows = run.from.epoch > 0};
     auto plots = std::make_unique<PlotSink>(disk_, std::move(options),
                                             [this](const std::string& text) { warn(text); });
     plots_ = plots.get();

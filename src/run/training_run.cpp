@@ -230,6 +230,7 @@ TrainerOptions TrainingRun::trainer_options() const {
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .clean_every_epochs = config.train_eval ? config.train_eval->epochs : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
+          .may_have_ended = from_.unchanged,
           .best_metric = best_metric_of(config, session_->metric_names()),
           .plateau = plateau_of(config, session_->metric_names()),
           .check_weights = config.ranks.check_weights,

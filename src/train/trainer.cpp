@@ -39,6 +39,7 @@ double Trainer::mean_loss(const Totals& totals) const {
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
   follow_plateau();
+  if (options_.may_have_ended && has_waited()) return Outcome::stopped_early;
   while (state_.epoch < options_.epochs) {
     if (const auto reason = train_epoch()) {
       state_.elapsed_seconds = elapsed();
@@ -46,9 +47,7 @@ Outcome Trainer::run() {
       return *reason;
     }
     finish_epoch();
-    if (options_.patience > 0 && state_.epochs_since_best >= options_.patience) {
-      return Outcome::stopped_early;
-    }
+    if (has_waited()) return Outcome::stopped_early;
   }
   return Outcome::completed;
 }

@@ -312,6 +312,19 @@ grep -v -e '^time' -e '^run' a/summary.txt >found
 grep -v -e '^time' -e '^run' whole/summary.txt >expected
 expect_same_file found expected
 
+begin "a run that died after it had stopped early is not trained further by a resume"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out a --set epochs=9 --set 'early_stop={patience: 1, min_delta: 9}'
+expect_code 0
+cp -r a whole
+sed -i 's/"state": "completed"/"state": "saving"/' a/status.json
+rm a/weights/* a/summary.txt
+run "${quick[@]}" resume a
+expect_code 0
+expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 3
+expect_same_file a/weights/last.safetensors whole/weights/last.safetensors
+grep -q '"state": "completed"' a/status.json || fail "the run is not complete"
+
 begin "eval takes the checkpoint of the best epoch whatever the pointer says, and says so"
 died_at_the_end
 for way in stale missing garbage; do
@@ -354,4 +367,4 @@ run "${quick[@]}" eval a
 expect_code 0
 expect_err "'a' has no checkpoints; taken: a/weights/best.safetensors"
 
-finish 21 0
+finish 22 0
