@@ -138,6 +138,23 @@ fingerprint() {
   done
 }
 
+# outcome FOLDER: the fingerprint, and whatever else a run leaves, but for what has times in it: pointers, the kept
+# checkpoints, final weights, texts, tables and records, the summary, and temporary files that should not be there.
+outcome() {
+  fingerprint "$1"
+  (
+    cd "$1"
+    grep '"state":' status.json
+    for file in checkpoints/last checkpoints/best; do echo "$file $(cat "$file")"; done
+    echo "checkpoints $(find checkpoints -mindepth 1 -maxdepth 1 -type d | sort | xargs)"
+    for file in weights/* samples/* eval/* samples.json vocabulary.json statistics.safetensors config.yaml network.txt; do
+      if [[ -f $file ]]; then echo "$file $(sha256sum <"$file")"; fi
+    done
+    echo "summary.txt $(grep -v -e '^run: ' -e '^time: ' -e '^warning: ' summary.txt | sha256sum)"
+    find . -name '.tmp-*'
+  )
+}
+
 # equal_parts A B: names common to two files written by fingerprint, one per line.
 equal_parts() { comm -12 <(sort "$1") <(sort "$2") | cut -d ' ' -f 1; }
 

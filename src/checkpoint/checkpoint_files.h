@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "checkpoint/checkpoint_names.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 
@@ -47,9 +48,6 @@ struct LoadedCheckpoint {
   std::vector<std::string> warnings;
 };
 
-/// "epoch-0010_step-003910".
-[[nodiscard]] std::string checkpoint_name(std::int64_t epoch, std::int64_t step);
-
 /// The most bytes that saving takes.
 [[nodiscard]] std::uint64_t checkpoint_bytes(const CheckpointContent& content);
 
@@ -66,6 +64,13 @@ std::filesystem::path save_checkpoint(const Disk& disk, const std::filesystem::p
                                       const CheckpointContent& content,
                                       const CheckpointOptions& options);
 
+/// What save_checkpoint() does last, for a folder whose last save may have been cut off: cleans up,
+/// lets `last` name `newest` and `best` name `best` (none: removes the pointer), and removes all
+/// but these, the `keep` newest and those of later steps, which are damaged.
+void settle_checkpoints(const Disk& disk, const std::filesystem::path& folder,
+                        const CheckpointEntry& newest, const std::optional<CheckpointEntry>& best,
+                        std::int64_t keep);
+
 /// The newest good checkpoint of `folder`, with a warning for each newer bad one. Empty if none was
 /// ever written. Throws Error{checkpoint} that lists what is wrong if all are bad.
 [[nodiscard]] std::optional<LoadedCheckpoint> load_newest_checkpoint(
@@ -73,6 +78,9 @@ std::filesystem::path save_checkpoint(const Disk& disk, const std::filesystem::p
 
 /// One checkpoint. Throws Error{checkpoint} naming the file that is damaged.
 [[nodiscard]] LoadedCheckpoint load_checkpoint(const std::filesystem::path& path);
+
+/// The same without its tensors, of which nothing is read.
+[[nodiscard]] LoadedCheckpoint load_checkpoint_state(const std::filesystem::path& path);
 
 /// One safetensors file of a checkpoint, without the others. Throws like load_checkpoint().
 [[nodiscard]] SafetensorsFile load_checkpoint_file(const std::filesystem::path& path,

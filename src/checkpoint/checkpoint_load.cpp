@@ -50,7 +50,11 @@ std::string shown(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-LoadedCheckpoint load_checkpoint(const fs::path& path) {
+namespace {
+
+/// Of the files those that `wants` names.
+template <class Wants>
+LoadedCheckpoint loaded_parts(const fs::path& path, const Wants& wants) {
   const Manifest manifest = manifest_of(path);
   LoadedCheckpoint loaded;
   loaded.path = path;
@@ -58,6 +62,7 @@ LoadedCheckpoint load_checkpoint(const fs::path& path) {
   loaded.step = manifest.step;
   loaded.run = manifest.run;
   for (const auto& [name, expected] : manifest.files) {
+    if (!wants(name)) continue;
     std::vector<std::byte> bytes = read_checked(path / name, expected);
     const std::string source = (path / name).string();
     if (name == kStateName) {
@@ -69,6 +74,16 @@ LoadedCheckpoint load_checkpoint(const fs::path& path) {
     }
   }
   return loaded;
+}
+
+}  // namespace
+
+LoadedCheckpoint load_checkpoint(const fs::path& path) {
+  return loaded_parts(path, [](const std::string&) { return true; });
+}
+
+LoadedCheckpoint load_checkpoint_state(const fs::path& path) {
+  return loaded_parts(path, [](const std::string& name) { return name == kStateName; });
 }
 
 SafetensorsFile load_checkpoint_file(const fs::path& path, const std::string& name) {

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "checkpoint/checkpoint_files.h"
 
 namespace trainyard {
 

@@ -23,6 +23,9 @@ struct CheckpointEntry {
   std::int64_t step = 0;
 };
 
+/// "epoch-0010_step-003910".
+[[nodiscard]] std::string checkpoint_name(std::int64_t epoch, std::int64_t step);
+
 /// The inverse of checkpoint_name(), with or without kReplacedPrefix.
 [[nodiscard]] std::optional<CheckpointEntry> parse_checkpoint_name(std::string_view file_name);
 

@@ -95,17 +95,29 @@ void put_in_place(const Disk& disk, const fs::path& temporary, const fs::path& t
   if (replaces) disk.remove(replaced);
 }
 
+void point(const Disk& disk, const fs::path& folder, const std::string& pointer,
+           const std::string& name) {
+  if (checkpoint_pointer(folder, pointer) == name) return;
+  disk.replace_file(folder / pointer, name + "\n");
+}
+
 /// Removes checkpoints that are neither among the newest nor pointed to. Those of later steps than
-/// the one just saved are damaged ones that the run could not resume from.
-void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntry& saved,
-                  std::int64_t keep) {
-  const std::string best = checkpoint_pointer(folder, "best");
+/// `newest` are not counted and stay.
+void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntry& newest,
+                  const std::string& best, std::int64_t keep) {
   std::int64_t kept = 0;
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
-    const bool later = entry.step > saved.step;
-    if (!later && ++kept <= keep) continue;
-    if (entry.file_name == best || entry.file_name == saved.file_name) continue;
+    if (entry.step > newest.step || ++kept <= keep || entry.file_name == best) continue;
     disk.remove(folder / entry.file_name);
+  }
+}
+
+/// Those of later steps than the one just saved are damaged ones that the run could not resume
+/// from.
+void remove_later(const Disk& disk, const fs::path& folder, const CheckpointEntry& saved,
+                  const std::string& best) {
+  for (const CheckpointEntry& entry : list_checkpoints(folder)) {
+    if (entry.step > saved.step && entry.file_name != best) disk.remove(folder / entry.file_name);
   }
 }
 
@@ -154,10 +166,27 @@ fs::path save_checkpoint(const Disk& disk, const fs::path& folder, const Checkpo
     fs::remove_all(temporary, ignored);
     throw;
   }
-  disk.replace_file(folder / "last", name + "\n");
-  if (options.is_best) disk.replace_file(folder / "best", name + "\n");
-  remove_older(disk, folder, {name, content.epoch, content.step}, options.keep);
+  const CheckpointEntry saved{name, content.epoch, content.step};
+  point(disk, folder, "last", name);
+  if (options.is_best) point(disk, folder, "best", name);
+  const std::string best = checkpoint_pointer(folder, "best");
+  remove_later(disk, folder, saved, best);
+  remove_older(disk, folder, saved, best, options.keep);
   return target;
+}
+
+void settle_checkpoints(const Disk& disk, const fs::path& folder, const CheckpointEntry& newest,
+                        const std::optional<CheckpointEntry>& best, std::int64_t keep) {
+  clean_up(disk, folder);
+  point(disk, folder, "last", checkpoint_name(newest.epoch, newest.step));
+  const std::string name = best ? checkpoint_name(best->epoch, best->step) : "";
+  std::error_code ignored;
+  if (best) {
+    point(disk, folder, "best", name);
+  } else if (fs::is_regular_file(folder / "best", ignored)) {
+    disk.remove(folder / "best");
+  }
+  remove_older(disk, folder, newest, name, keep);
 }
 
 }  // namespace trainyard

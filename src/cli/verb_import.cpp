@@ -26,6 +26,13 @@ struct ImportFlags {
 constexpr std::size_t kNamesShown = 4;
 
 void require_all(const ImportedWeights& imported, const ImportFlags& flags) {
+  if (imported.tensors.empty() && (imported.unused.empty() || imported.missing.empty())) {
+    throw Error(
+        ErrorKind::checkpoint,
+        flags.weights + ": nothing to import: " +
+            (imported.unused.empty() ? "the file has no tensors"
+                                     : "the network of " + flags.run.config + " has no weights"));
+  }
   if (imported.tensors.empty()) {
     throw Error(ErrorKind::checkpoint,
                 flags.weights + ": none of its " + std::to_string(imported.unused.size()) +

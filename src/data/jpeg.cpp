@@ -146,6 +146,7 @@ class PartReader {
              "a part outside its picture");
     skip();
     const int stored = cmyk_ ? 4 : picture_.channels();
+    TY_CHECK(info.output_components == stored, "libjpeg gives rows of another form");
     row_.resize(info.output_width * static_cast<std::size_t>(stored));
     const std::uint8_t* const from = row_.data() + (part_.left - first_column_) * stored;
     for (std::int64_t y = 0; y < part_.size.h; ++y) {

@@ -62,8 +62,9 @@ PackHeader header_in(const Json& json) {
   return header;
 }
 
-/// "" if the numbers of a header are possible.
-std::string fault_of(const PackHeader& header) {
+/// "" if the numbers of a header are possible in a file of `bytes`, so that none of their products
+/// overflows.
+std::string fault_of(const PackHeader& header, std::size_t bytes) {
   constexpr std::int64_t kMostSide = 1 << 20, kMostElements = std::int64_t{1} << 32;
   if (header.image.rank() != 3) return "its image has no three extents";
   for (int i = 0; i < 3; ++i) {
@@ -71,8 +72,8 @@ std::string fault_of(const PackHeader& header) {
   }
   const std::int64_t elements = header.image[0] * header.image[1] * header.image[2];
   if (elements > kMostElements) return "its image is too large";
-  if (header.samples < 1 ||
-      header.samples > std::numeric_limits<std::int64_t>::max() / 2 / elements) {
+  const std::size_t each = static_cast<std::size_t>(elements) + sizeof(std::int32_t);
+  if (header.samples < 1 || static_cast<std::size_t>(header.samples) > bytes / each) {
     return "its number of samples is wrong";
   }
   if (header.block < 1 || header.block > header.samples) return "its block is wrong";
@@ -115,7 +116,7 @@ PackHeader pack_header(std::span<const std::byte> file, const std::string& name)
     bad_file(name, "is damaged: its header lacks a value or has one of another type (" +
                        std::string(error.what()) + ")");
   }
-  const std::string fault = fault_of(header);
+  const std::string fault = fault_of(header, file.size());
   if (!fault.empty()) bad_file(name, "is damaged: " + fault);
   const std::size_t expected = header.header_at() + text.size() + kEndBytes;
   if (file.size() != expected) {

@@ -7,11 +7,23 @@
 
 namespace trainyard {
 
+namespace {
+
+/// The bytes of a picture, of which every reader fills rows of 1 or 3 bytes a pixel.
+std::size_t picture_bytes(ImageSize size, int channels) {
+  constexpr std::int64_t kMostSide = std::int64_t{1} << 30;
+  TY_CHECK(channels == 1 || channels == 3, "a picture has 1 or 3 channels");
+  TY_CHECK(size.h >= 0 && size.w >= 0 && size.h <= kMostSide && size.w <= kMostSide,
+           "a picture has sides of up to 2^30 pixels");
+  return static_cast<std::size_t>(size.pixels() * channels);
+}
+
+}  // namespace
+
 Picture::Picture(ImageSize size, int channels)
     : size_(size),
       channels_(channels),
-      pixels_(std::make_unique_for_overwrite<std::uint8_t[]>(
-          static_cast<std::size_t>(size.pixels() * channels))) {}
+      pixels_(std::make_unique_for_overwrite<std::uint8_t[]>(picture_bytes(size, channels))) {}
 
 namespace {
 

@@ -117,6 +117,7 @@ Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
   check_image(image, size);
   const std::size_t pixels = static_cast<std::size_t>(size.pixels());
   const BudgetScope budget(decode_budget(image, pixels));
+  stbi__g_failure_reason = nullptr;  // stb does not always set one: not that of another picture
   int w = 0;
   int h = 0;
   int stored = 0;
@@ -124,7 +125,8 @@ Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
       stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored, channels),
       stbi_image_free);
   if (decoded == nullptr) {
-    bad_file(image.name, "cannot be decoded (" + std::string(stbi_failure_reason()) +
+    const char* const reason = stbi_failure_reason();
+    bad_file(image.name, "cannot be decoded (" + std::string(reason ? reason : "bad data") +
                              "); it is truncated or damaged");
   }
   TY_CHECK(w == size.w && h == size.h, "stb_image changed its mind on a size");

@@ -33,6 +33,13 @@ PictureOptions picture_options(const RunConfig& run, const SamplesRecord& sample
                          ? "sequences"
                          : "numbers " + samples.image.text() + " of any size, not 0 to 255"));
   }
+  const std::int64_t channels = samples.image[0];
+  if (channels != 1 && channels != 3) {
+    throw Error(ErrorKind::config,
+                "the samples of the run have " + std::to_string(channels) +
+                    " channels, and pictures are read with 1 (grey) or 3 (colour); evaluate it on "
+                    "a split of its own data");
+  }
   PictureOptions options;
   const std::string name = source_name(run);
   if (name == "image_folder") {
@@ -40,7 +47,7 @@ PictureOptions picture_options(const RunConfig& run, const SamplesRecord& sample
   } else if (name == "image_list") {
     options = source_options<ImageListOptions>(run);
   }
-  options.channels = samples.image[0];
+  options.channels = channels;
   if (!options.size && samples.image[1] > 0) {
     options.size = config::Pair{.h = samples.image[1], .w = samples.image[2]};
   }

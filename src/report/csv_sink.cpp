@@ -1,6 +1,10 @@
 #include "report/csv_sink.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -91,8 +95,17 @@ CsvRow step_fields(const StepRow& row) {
 
 namespace {
 
-/// The values in columns that begin with `prefix`, of each row that has any.
-std::vector<EpochValues> prefixed_values(std::string_view csv, std::string_view prefix) {
+/// A field of a table; none if it is empty or no number.
+std::optional<double> value_in(const std::string& field) {
+  if (field == number_text(std::nan(""))) return std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (field == number_text(infinity)) return infinity;
+  return parse_real(field);
+}
+
+/// The values in columns whose names are `wanted`, of each row that has any.
+std::vector<EpochValues> values_of(std::string_view csv,
+                                   const std::function<bool(std::string_view)>& wanted) {
   const std::vector<std::string> lines = split(csv, '\n');
   const std::vector<std::string> columns = split(lines[0], ',');
   std::vector<EpochValues> rows;
@@ -102,15 +115,32 @@ std::vector<EpochValues> prefixed_values(std::string_view csv, std::string_view 
     if (!epoch) continue;
     EpochValues row{.epoch = static_cast<std::int64_t>(*epoch), .values = {}};
     for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) {
-      const auto value = parse_real(fields[i]);
-      if (value && columns[i].starts_with(prefix)) row.values.push_back({columns[i], *value});
+      const auto value = value_in(fields[i]);
+      if (value && wanted(columns[i])) row.values.push_back({columns[i], *value});
     }
     if (!row.values.empty()) rows.push_back(row);
   }
   return rows;
 }
 
+std::vector<EpochValues> prefixed_values(std::string_view csv, std::string_view prefix) {
+  return values_of(csv, [&](std::string_view name) { return name.starts_with(prefix); });
+}
+
+/// Whether a column has a loss or a metric of the training or the validation split.
+bool is_result(std::string_view column) {
+  static const std::vector<std::string> known = epoch_columns({.regularisation = true});
+  constexpr std::array<std::string_view, 4> kResults{"loss", kAccuracy, "val_loss", "val_accuracy"};
+  if (std::ranges::find(kResults, column) != kResults.end()) return true;
+  return std::ranges::find(known, column) == known.end() && !column.starts_with("clean_");
+}
+
 }  // namespace
+
+std::vector<NamedValue> last_values(std::string_view csv) {
+  std::vector<EpochValues> rows = values_of(csv, is_result);
+  return rows.empty() ? std::vector<NamedValue>{} : std::move(rows.back().values);
+}
 
 std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch) {
   for (EpochValues& row : prefixed_values(csv, "val_")) {

@@ -34,6 +34,9 @@ struct MetricsColumns {
 /// The validation values in the row of `epoch` of a metrics.csv text, in the order of its columns;
 /// empty if there is no such row.
 [[nodiscard]] std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch);
+/// The losses and metrics of both splits in the last row of a metrics.csv text, in the order of its
+/// columns; empty if there is no row.
+[[nodiscard]] std::vector<NamedValue> last_values(std::string_view csv);
 /// The values of the last clean pass in a metrics.csv text; epoch 0: there was none.
 [[nodiscard]] EpochValues last_clean_values(std::string_view csv);
 

@@ -138,6 +138,7 @@ Plotter::Plotter(const Disk& disk, PlotterOptions options,
 }
 
 Plotter::~Plotter() {
+  options_.has_rows = false;
   try {
     finish();
   } catch (const std::exception&) {
@@ -150,7 +151,7 @@ void Plotter::warn_once(const std::string& text) {
 }
 
 void Plotter::start() {
-  outdated_ = false;
+  outdated_ = options_.has_rows = false;
   try {
     Command command = gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder);
     command.limit_seconds = options_.limit_seconds;
@@ -198,7 +199,7 @@ void Plotter::refresh() {
 
 void Plotter::finish() {
   if (gnuplot_) take_pictures();
-  if (!outdated_ || gave_up_) return;
+  if (!(outdated_ || options_.has_rows) || gave_up_) return;
   start();
   if (gnuplot_) take_pictures();
 }

@@ -20,6 +20,7 @@ struct PlotterOptions {
   std::filesystem::path output;  // --plot FILE.png or FILE.svg: a copy of the curves; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot
+  bool has_rows = false;  // from before a resume: drawn at the end, if none follow
 };
 
 /// Checks --plot before a run starts. Throws Error{command_line} if `output` ends neither in .png

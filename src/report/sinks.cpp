@@ -16,7 +16,6 @@ LogSink::LogSink(const Disk& disk, const Clock& clock, const std::filesystem::pa
 }
 
 void LogSink::on_epoch(const EpochRow& row) {
-  last_ = row;
   EpochContext context = epoch_context(row, epochs_, samples_a_step_);
   context.unit = unit_;
   file_.write(epoch_line(LogStyle::keras, row, context));

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -42,7 +41,7 @@ class ProgressSink final : public MetricsSink {
   ProgressNote& note_;
 };
 
-/// Writes the console's lines to train.log, and stores the last row for summary.txt.
+/// Writes the console's lines to train.log.
 class LogSink final : public MetricsSink {
  public:
   /// `disk` and `clock` must outlive it.
@@ -52,7 +51,6 @@ class LogSink final : public MetricsSink {
   void on_step(const StepRow&) override {}
   void sync() override { file_.sync(); }
   void write(const std::string& text) { file_.write(text); }
-  [[nodiscard]] const std::optional<EpochRow>& last() const { return last_; }
 
  private:
   LogFile file_;
@@ -60,7 +58,6 @@ class LogSink final : public MetricsSink {
   std::int64_t samples_a_step_;
   std::string judged_, unit_;
   bool explained_ = false;  // the meaning of the star
-  std::optional<EpochRow> last_;
 };
 
 }  // namespace trainyard

@@ -9,23 +9,12 @@ namespace trainyard {
 
 namespace {
 
-std::string last_values(const EpochRow& row) {
-  std::string text = "loss " + value_text(row.loss);
-  const auto add = [&](const std::string& name, const std::optional<double>& value) {
-    if (value) text += fmt::format(", {} {}", name, value_text(*value));
-  };
-  for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
-  add("val_loss", row.val_loss);
-  for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
-  return text;
-}
-
-std::string clean_text(const EpochValues& clean) {
+std::string listed(const std::vector<NamedValue>& values) {
   std::string text;
-  for (const auto& [name, value] : clean.values) {
+  for (const auto& [name, value] : values) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(value));
   }
-  return fmt::format("{} (epoch {})", text, clean.epoch);
+  return text;
 }
 
 /// The best metric's value, the other values of its epoch, and the epoch.
@@ -56,8 +45,10 @@ std::string summary_text(const RunSummary& summary) {
   line("steps", with_separators(summary.step));
   line("time", duration_text(summary.seconds));
   if (summary.best) line("best", best_values(*summary.best, summary.best_values));
-  if (summary.last) line("last", last_values(*summary.last));
-  if (!summary.clean.values.empty()) line("clean", clean_text(summary.clean));
+  line("last", listed(summary.last));
+  if (!summary.clean.values.empty()) {
+    line("clean", fmt::format("{} (epoch {})", listed(summary.clean.values), summary.clean.epoch));
+  }
   line("checkpoint", summary.last_checkpoint);
   for (const std::string& warning : summary.warnings) line("warning", warning);
   return text;

@@ -23,7 +23,7 @@ struct RunSummary {
   double seconds = 0;
   std::optional<BestValue> best;
   std::vector<NamedValue> best_values;  // of all validation columns in the best epoch
-  std::optional<EpochRow> last;         // the last finished epoch
+  std::vector<NamedValue> last;         // losses and metrics of the last finished epoch
   EpochValues clean;                    // of the last clean pass over training samples, if any
   std::string last_checkpoint;
   std::vector<std::string> warnings;

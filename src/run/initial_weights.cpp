@@ -152,6 +152,25 @@ std::string hash_of(const SafetensorsFile& file, const InitFlags& flags) {
   return hash.hex();
 }
 
+/// "init" of a run.json; without flags if the run had none.
+struct RecordedInit {
+  InitFlags flags;
+  std::string hash;
+};
+
+/// Empty for a file that cannot be read, or of a run from before ids existed.
+std::optional<RecordedInit> recorded_init(const std::filesystem::path& run_json) {
+  const std::optional<Json> run = run_record(run_json);
+  if (!run || !run->contains("id")) return std::nullopt;
+  try {
+    const Json init = run->value("init", Json::object());
+    return RecordedInit{{.from = init.value("from", ""), .skip = init.value("skip", Names())},
+                        init.value("hash", "")};
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
 std::string flags_text(const InitFlags& flags) {
   std::string text = "--init " + shell_quoted(flags.from.string());
   for (const std::string& pattern : flags.skip) text += " --init-skip " + shell_quoted(pattern);
@@ -204,17 +223,21 @@ Json json_of(const InitialWeights& weights) {
           {"new", weights.report.left_new}};
 }
 
+std::optional<InitialWeights> initial_weights_of_run(const std::filesystem::path& run_json) {
+  const std::optional<RecordedInit> init = recorded_init(run_json);
+  if (!init || init->flags.from.empty()) return std::nullopt;
+  InitialWeights weights = read_initial_weights(init->flags);
+  if (weights.hash == init->hash) return weights;
+  throw Error(ErrorKind::checkpoint,
+              weights.path.string() + ": has other weights than when the run of " +
+                  run_json.parent_path().string() + " was started with " + flags_text(init->flags) +
+                  "; nothing has been trained: start it again");
+}
+
 void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags) {
-  const std::optional<Json> run = run_record(run_json);
-  if (!run || !run->contains("id")) return;
-  InitFlags known;
-  try {
-    const Json init = run->value("init", Json::object());
-    known = {.from = init.value("from", ""), .skip = init.value("skip", Names())};
-  } catch (const Json::exception&) {
-    return;
-  }
-  if (known == flags) return;
+  const std::optional<RecordedInit> init = recorded_init(run_json);
+  if (!init || init->flags == flags) return;
+  const InitFlags& known = init->flags;
   const std::string began = known.from.empty() ? "without --init" : "with " + flags_text(known);
   throw Error(ErrorKind::command_line,
               "--resume: the run of " + run_json.parent_path().string() + " was started " + began +

@@ -54,6 +54,11 @@ void initialize_from(Model& model, InitialWeights& weights);
 /// The "init" of run.json.
 [[nodiscard]] Json json_of(const InitialWeights& weights);
 
+/// The weights that the run of `run_json` was started with, read again; none without --init. Throws
+/// as read_weights(), and if they have changed.
+[[nodiscard]] std::optional<InitialWeights> initial_weights_of_run(
+    const std::filesystem::path& run_json);
+
 /// Throws Error{command_line} unless the run of `run_json` was started with these flags. A file
 /// that cannot be read, or of a run from before ids existed, is not checked.
 void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags);

@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "run/best_checkpoint.h"
 #include "run/config/resolved_config.h"
 #include "run/config_changes.h"
+#include "run/initial_weights.h"
 #include "run/reproduction.h"
+#include "run/samples_file.h"
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
 #include "run/statistics_file.h"
@@ -82,19 +85,35 @@ StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
   const std::optional<LoadedCheckpoint> checkpoint = std::exchange(checkpoint_, std::nullopt);
   if (!checkpoint) {
     session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
+    if (auto init = initial_weights_of_run(record())) initialize_from(session.model(), *init);
     return {};
   }
   StartPoint start{.state = restore(session, *checkpoint)};
+  const RunConfig before = read_run_config(request_.resume / "config.yaml", {});
+  start.unchanged = config_differences(before, request_.config).empty();
   start.resumed = {.position = position_of(session, start.state),
                    .checkpoint = checkpoint->path.string()};
   const std::string warning = batch_warning(global_batch_of(*checkpoint), session.batch().global);
   if (!warning.empty()) warn(warning);
+  newest_ = {checkpoint->path.filename().string(), checkpoint->epoch, checkpoint->step};
+  const std::int64_t best = start.state.best_epoch;
+  if (best > 0) best_ = checkpoint_after_epoch(checkpoint->path.parent_path(), best);
+  if (best > 0 && !best_) {
+    warn("the checkpoint of the best epoch so far, " + std::to_string(best) +
+         ", is missing or damaged: there are no best weights until a later epoch is better");
+  }
   return start;
 }
 
 void ResumedRun::write_record(const RunFolder& folder, const RunFacts& facts,
                               Session& session) const {
   if (begins_) write_statistics(folder, session.data().statistics);
+  write_samples(folder, *session.data().train);
+  write_vocabulary(folder, session.data().train->vocabulary());
+  if (newest_) {
+    settle_checkpoints(folder.disk(), folder.checkpoints(), *newest_, best_,
+                       session.config().checkpoint.keep);
+  }
   folder.write("network.txt", facts.network);
   folder.add_command(request_.command);
 }

@@ -24,8 +24,9 @@ class ResumedRun final : public RunStart {
   [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
   /// With the checkpoint's number of threads, unless one is requested, and the choices of the run.
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
-  /// With initial weights if no checkpoint was ever written.
+  /// With initial weights, those of --init if the run began so, if no checkpoint was ever written.
   [[nodiscard]] StartPoint fill(Session& session, const Warn& warn) override;
+  /// Also what the start, or the last save, did not write because the process died.
   void write_record(const RunFolder& folder, const RunFacts& facts,
                     Session& session) const override;
   [[nodiscard]] std::string write_changes(const RunFolder& folder, const RunFacts& facts,
@@ -39,6 +40,8 @@ class ResumedRun final : public RunStart {
   RunIdentity identity_;
   bool begins_ = false;                         // no checkpoint was ever written
   std::optional<LoadedCheckpoint> checkpoint_;  // between make_session() and fill()
+  /// That the run continues from, and the best one; after fill().
+  std::optional<CheckpointEntry> newest_, best_;
 };
 
 }  // namespace trainyard

@@ -46,6 +46,7 @@ class RunFolder {
   RunFolder& operator=(RunFolder&&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const Disk& disk() const { return *disk_; }
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path weights() const { return path_ / "weights"; }

@@ -53,6 +53,8 @@ void RunKeeper::recall() {
   status_.unit = before->unit;
   status_.best = before->best;
   status_.last_checkpoint = before->last_checkpoint;
+  first_step_ = before->at.step;
+  if (before->state == RunState::completed) former_.emplace(folder_);
 }
 
 void RunKeeper::write_status(RunState state) {
@@ -68,6 +70,7 @@ void RunKeeper::write_status(RunState state) {
 void RunKeeper::begin(const std::string& judged, const TrainingState& state,
                       const std::filesystem::path& checkpoint) {
   judged_ = judged;
+  first_step_ = state.step;
   if (!checkpoint.empty()) note_checkpoint(checkpoint);
   progress_.start_training(state.epoch, state.step, status_.epochs * status_.steps_per_epoch);
   status_.best.reset();
@@ -89,7 +92,8 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
                            .folder = folder_.plots(),
                            .content = run.plots,
                            .output = run.output,
-                           .stopped = run.stopped};
+                           .stopped = run.stopped,
+                           .has_rows = run.from.epoch > 0};
     auto plots = std::make_unique<PlotSink>(disk_, std::move(options),
                                             [this](const std::string& text) { warn(text); });
     plots_ = plots.get();
@@ -111,10 +115,11 @@ void RunKeeper::warn(const std::string& text) {
 
 void RunKeeper::save(const CheckpointContent& content, const TrainingState& state, bool best,
                      std::int64_t keep) {
+  former_.reset();
   write_status(RunState::saving);
+  sinks_.sync();  // a checkpoint has the rows up to it
   const std::filesystem::path saved =
       save_checkpoint(disk_, folder_.checkpoints(), content, {.is_best = best, .keep = keep});
-  sinks_.sync();
   note_checkpoint(saved);
   take_best(state);
   write_status(RunState::running);
@@ -129,10 +134,19 @@ void RunKeeper::give_up() {
   folder_.discard();
 }
 
+bool RunKeeper::undo() {
+  if (!former_ || progress_.now().step > first_step_) return false;
+  status_file_.stop();
+  former_->restore(folder_);
+  if (log_ != nullptr) log_->write("nothing was trained: the run is complete as before");
+  return true;
+}
+
 void RunKeeper::fail(const Error& error) {
   status_.message = error.what();
   status_.exit_code = error.exit_code();
   try {
+    if (undo()) return;
     write_status(error.kind() == ErrorKind::diverged ? RunState::diverged : RunState::failed);
     write_summary(0);
     if (log_ != nullptr) log_->write(std::string("error: ") + error.what());
@@ -141,15 +155,14 @@ void RunKeeper::fail(const Error& error) {
   }
 }
 
-void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end) {
-  status_.exit_code = exit_code;
-  write_status(state);
+void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end,
+                       const std::string& line) {
   if (plots_ != nullptr) plots_->finish();  // its warnings are part of the summary
+  status_.state = state;
+  status_.exit_code = exit_code;
   write_summary(end.elapsed_seconds);
-}
-
-void RunKeeper::log(const std::string& line) {
   if (log_ != nullptr) log_->write(line);
+  write_status(state);
 }
 
 void RunKeeper::write_weights(const CheckpointContent& content) {
@@ -186,7 +199,7 @@ void RunKeeper::write_summary(double seconds) {
                                              .seconds = seconds,
                                              .best = status_.best,
                                              .best_values = validation_values(metrics, best),
-                                             .last = log_ ? log_->last() : std::nullopt,
+                                             .last = last_values(metrics),
                                              .clean = last_clean_values(metrics),
                                              .last_checkpoint = status_.last_checkpoint,
                                              .warnings = warnings_}));

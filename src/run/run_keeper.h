@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "report/sinks.h"
 #include "report/status.h"
 #include "report/status_file.h"
+#include "run/former_files.h"
 #include "run/run_folder.h"
 #include "train/training_state.h"
 
@@ -47,8 +49,11 @@ class RunKeeper {
   [[nodiscard]] SinkList& sinks() { return sinks_; }
 
   void write_status(RunState state);
-  /// Takes over what status.json says about the run so far. Before the first write_status().
+  /// Takes over what status.json says about the run so far. Before the first write_status(). A run
+  /// that is complete stays so until its first step is done: fail() restores its files.
   void recall();
+  /// True between recall() and the first step of a run that was complete.
+  [[nodiscard]] bool is_complete() const { return former_.has_value(); }
   /// Notes the start of a phase, or of a step or batch of it.
   void note(RunPhase phase) { progress_.begin(phase); }
   /// Training begins at `state`; `judged` is the metric that selects the best model,
@@ -64,10 +69,9 @@ class RunKeeper {
   void give_up();
   /// Records in the folder how the run failed; a failing disk must not hide the error.
   void fail(const Error& error);
-  /// Writes the last status and summary.
-  void finish(RunState state, int exit_code, const TrainingState& end);
-  /// Adds a line to train.log.
-  void log(const std::string& line);
+  /// Writes the summary and `line`, the end of train.log, and then the last status: a run that says
+  /// how it ended lacks nothing.
+  void finish(RunState state, int exit_code, const TrainingState& end, const std::string& line);
   /// weights/last.safetensors and weights/best.safetensors of a run that is done.
   void write_weights(const CheckpointContent& content);
 
@@ -75,6 +79,8 @@ class RunKeeper {
   void write_best_weights();
   void write_summary(double seconds);
   void take_best(const TrainingState& state);
+  /// True, and the files are restored, if the run was complete and no step has been done since.
+  [[nodiscard]] bool undo();
   void note_checkpoint(const std::filesystem::path& checkpoint);
 
   const Disk& disk_;
@@ -84,6 +90,8 @@ class RunKeeper {
   ProgressNote progress_;
   StatusFile status_file_;
   RunStatus status_;
+  std::optional<FormerFiles> former_;
+  std::int64_t first_step_ = 0;  // finished steps when this start begins
   std::string judged_;
   std::vector<std::string> warnings_;
   // Declared after what warnings need: plots that finish late still warn.

@@ -37,6 +37,7 @@ struct RunFacts {
 struct StartPoint {
   TrainingState state;
   std::optional<ResumedFrom> resumed;  // empty without a checkpoint
+  bool unchanged = false;              // resumed with the run's own config
 };
 
 class RunStart {

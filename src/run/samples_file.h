@@ -1,5 +1,5 @@
-// What the samples of a run are: samples.json in its folder, written once, so that its model can be
-// used without its data.
+// What the samples of a run are: samples.json in its folder, written once, by the start or, if that
+// died before, by a resume, so that its model can be used without its data.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ struct SamplesRecord {
 
 [[nodiscard]] SamplesRecord record_of(const Dataset& set);
 
+/// Writes the file unless it is there.
 void write_samples(const RunFolder& folder, const Dataset& train);
 
 /// Empty for a run from before the file existed. Throws Error{checkpoint} if it is damaged.

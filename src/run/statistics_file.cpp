@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "formats/safetensors.h"
 
@@ -28,16 +29,30 @@ std::vector<std::int64_t> shape_of(const StatisticsPart& part, const std::vector
   return {side, side};
 }
 
+/// What reads the statistics relies on their types and sizes.
+[[noreturn]] void refuse_statistics(const std::filesystem::path& path, const std::string& name) {
+  throw Error(ErrorKind::checkpoint,
+              path.string() + ": '" + name +
+                  "' has another type or size than the statistics of a run; restore the run "
+                  "folder's own file");
+}
+
 Statistics statistics_in(const std::filesystem::path& path) {
   Statistics statistics;
   const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
   for (const StatisticsPart& part : kStatisticsParts) {
     const NamedTensor* const tensor = file.find(part.name);
     if (tensor == nullptr) continue;
+    if (tensor->type != StoredType::f32) refuse_statistics(path, part.name);
     std::vector<float>& values = statistics.*part.values;
     values.resize(tensor->bytes.size() / sizeof(float));
     std::copy_n(tensor->bytes.begin(), values.size() * sizeof(float),
                 reinterpret_cast<std::byte*>(values.data()));
+  }
+  const std::size_t channels = statistics.mean.size();
+  if (statistics.deviation.size() != channels) refuse_statistics(path, "deviation");
+  if (channels > 0 && statistics.mean_image.size() % channels != 0) {
+    refuse_statistics(path, "mean_image");
   }
   return statistics;
 }

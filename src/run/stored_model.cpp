@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "checkpoint/checkpoint_names.h"
+#include "checkpoint/finite.h"
 #include "checkpoint/run_identity.h"
 #include "checkpoint/tensor_slots.h"
 #include "config/near_file.h"
@@ -26,10 +27,11 @@ bool is_something(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// The checkpoint folder that the pointer `path`, .../checkpoints/best, names; `path` itself for
-/// anything else.
+/// The checkpoint folder that the pointer `path`, .../checkpoints/last, names; the folder of
+/// checkpoints for its `best`, which is checked there; `path` itself for anything else.
 fs::path checkpoint_of_pointer(const fs::path& path) {
   const std::string name = path.filename().string();
+  if (name == "best" && path.parent_path().filename() == "checkpoints") return path.parent_path();
   if (name != "best" && name != "last") return path;
   const std::string pointed = checkpoint_pointer(path.parent_path(), name);
   return pointed.empty() ? path : path.parent_path() / pointed;
@@ -62,6 +64,16 @@ fs::path run_of(const fs::path& path) {
                   " holds weights, but no folder above it is that of a run, which has their "
                   "network, preprocessing and classes; put it back into 'checkpoints' of its "
                   "run, or copy the whole run");
+}
+
+/// A run never saves weights that are not finite, so these were changed.
+void require_finite(const WeightsFile& weights) {
+  for (const NamedTensor& tensor : weights.tensors.tensors()) {
+    const std::optional<std::string> found = non_finite_element(tensor);
+    if (!found) continue;
+    throw Error(ErrorKind::checkpoint, weights.path.string() + ": '" + tensor.name + "' holds " +
+                                           *found + "; take the weights of a checkpoint");
+  }
 }
 
 /// Fills the slots of a model, and collects what does not fit.
@@ -134,12 +146,13 @@ StoredModel open_stored_model(const fs::path& path, std::span<const std::string>
                      .statistics = {},
                      .vocabulary = read_vocabulary(run),
                      .samples = read_samples(run)};
+  for (const std::string& warning : stored.weights.warnings) warn(warning);
+  require_finite(stored.weights);
   const std::optional<LoadedCheckpoint>& checkpoint = stored.weights.checkpoint;
   if (!checkpoint) {
     stored.statistics = read_statistics(run);
     return stored;
   }
-  for (const std::string& warning : checkpoint->warnings) warn(warning);
   static_cast<void>(id_of_own(*checkpoint, identity_of(run / "run.json"), run));
   stored.statistics = read_statistics(run, statistics_hash_of(*checkpoint));
   return stored;

@@ -31,9 +31,10 @@ struct StoredModel {
 /// Opens `path`: a run folder (see read_weights() for its weights), or a checkpoint folder, one of
 /// the pointers `best` and `last` beside it, or a safetensors file, for which the folder of its run
 /// is the nearest one above. `overrides` are of --set; `warn` gets a line for each damaged
-/// checkpoint that was passed over. Throws Error{command_line} if there is nothing at `path`, or
-/// what is there is of no run; Error{checkpoint} for weights without their run's folder, of another
-/// run, or damaged; Error{config}.
+/// checkpoint that was passed over, and if the weights are not those that the pointer `best` names.
+/// Throws Error{command_line} if there is nothing at `path`, or what is there is of no run;
+/// Error{checkpoint} for weights without their run's folder, of another run, damaged or not finite;
+/// Error{config}.
 [[nodiscard]] StoredModel open_stored_model(const std::filesystem::path& path,
                                             std::span<const std::string> overrides,
                                             const std::function<void(const std::string&)>& warn);

@@ -1,6 +1,7 @@
 #include "run/token_sampler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -29,7 +30,12 @@ std::int32_t sample_token(std::span<const float> scores, ScoreForm form, double 
   }
   double sum = 0;
   for (double& weight : weights) sum += weight = math::exp(weight - most);
-  TY_CHECK(sum >= 1, "a row of scores has a finite one");
+  if (!(std::isfinite(most) && sum >= 1)) {
+    throw Error(
+        ErrorKind::diverged,
+        "the network's scores of the next token are not finite: no text can be written with "
+        "these weights; take those of an earlier checkpoint");
+  }
   double rest = draw * sum;
   std::int32_t last = 0;  // of those with a weight: for sums that rounding leaves below draw * sum
   for (std::size_t k = 0; k < weights.size(); ++k) {

@@ -135,6 +135,8 @@ void TrainingRun::prepare() {
   lasts_ = true;
   share_log_folder();
   if (!keeper_) return;
+  // Before its record changes, a complete run stops to be one: if killed now, it is extended.
+  if (keeper_->is_complete()) keeper_->write_status(RunState::starting);
   start_->write_record(keeper_->folder(), facts_, *session_);
   open_sinks();
 }
@@ -150,7 +152,7 @@ void TrainingRun::open_keeper() {
   keeper_->status().config_hash = facts_.hash;
   keeper_->status().epochs = request_.config.epochs;
   if (lasts_) keeper_->recall();
-  keeper_->write_status(RunState::starting);
+  if (!keeper_->is_complete()) keeper_->write_status(RunState::starting);
   ranks_.set_last_words([this](const Failure& failure) { tell_failure(error_of(failure)); });
 }
 
@@ -228,6 +230,7 @@ TrainerOptions TrainingRun::trainer_options() const {
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .clean_every_epochs = config.train_eval ? config.train_eval->epochs : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
+          .may_have_ended = from_.unchanged,
           .best_metric = best_metric_of(config, session_->metric_names()),
           .plateau = plateau_of(config, session_->metric_names()),
           .check_weights = config.ranks.check_weights,
@@ -324,6 +327,11 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
   const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
   note(RunPhase::saving);
   if (done) keeper_->write_weights(snapshot(*session_, state));
+  result.folder = keeper_->folder().path();
+  result.end.best = keeper_->status().best;
+  result.end.run = result.folder.string();
+  const std::string& checkpoint = keeper_->status().last_checkpoint;
+  if (!checkpoint.empty()) result.end.checkpoint = (result.folder / checkpoint).string();
   const bool late = outcome == Outcome::out_of_time;
   keeper_->finish(done   ? RunState::completed
                   : late ? RunState::stopped
@@ -331,13 +339,7 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
                   done   ? 0
                   : late ? 75
                          : 128 + result.end.signal,
-                  state);
-  result.folder = keeper_->folder().path();
-  result.end.best = keeper_->status().best;
-  result.end.run = result.folder.string();
-  const std::string& checkpoint = keeper_->status().last_checkpoint;
-  if (!checkpoint.empty()) result.end.checkpoint = (result.folder / checkpoint).string();
-  keeper_->log(end_line(LogStyle::keras, result.end));
+                  state, end_line(LogStyle::keras, result.end));
   return result;
 }
 

@@ -15,6 +15,8 @@ constexpr std::uint64_t kMostVocabularyBytes = std::uint64_t{1} << 30;
 
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary) {
   if (vocabulary == nullptr || !vocabulary->has_texts()) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder.file(kVocabularyFile), ignored)) return;
   folder.write(kVocabularyFile, vocabulary_json(*vocabulary));
 }
 

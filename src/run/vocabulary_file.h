@@ -1,4 +1,5 @@
-// The vocabulary of a run: vocabulary.json in its folder, written once.
+// The vocabulary of a run: vocabulary.json in its folder, written once, by the start or, if that
+// died before, by a resume.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +10,8 @@
 
 namespace trainyard {
 
-/// Writes the file; nothing for data without tokens, or whose tokens have no texts.
+/// Writes the file unless it is there; nothing for data without tokens, or whose tokens have no
+/// texts.
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary);
 
 /// The vocabulary of run folder `run`; none without the file. Throws Error{data} if it is damaged.

@@ -6,6 +6,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_names.h"
 #include "config/near_file.h"
+#include "run/best_checkpoint.h"
 #include "run/run_folder.h"
 
 namespace trainyard {
@@ -34,19 +35,50 @@ WeightsFile weights_of(LoadedCheckpoint checkpoint) {
   }
   WeightsFile weights{.path = checkpoint.path / kName, .tensors = std::move(found->second)};
   checkpoint.files.clear();
+  weights.warnings = std::move(checkpoint.warnings);
   weights.checkpoint = std::move(checkpoint);
   return weights;
 }
 
-std::optional<WeightsFile> best_or_last_of(const fs::path& run) {
-  const fs::path checkpoints = run / "checkpoints", weights = run / "weights";
-  const std::string best = checkpoint_pointer(checkpoints, "best");
-  if (!best.empty() && is_there(checkpoints / best)) {
-    return weights_of(load_checkpoint(checkpoints / best));
+/// `weights`, with a line that says why they are taken.
+WeightsFile because(WeightsFile weights, const std::string& reason) {
+  weights.warnings.push_back(reason + "; taken: " + weights.path.string());
+  return weights;
+}
+
+[[noreturn]] void refuse_lost(const fs::path& run, std::int64_t epoch) {
+  const std::string name = run.string();
+  refuse("the checkpoint of the best epoch of '" + name + "', " + std::to_string(epoch) +
+         ", is missing or damaged; name the weights to take: '" + name + "/checkpoints/last' " +
+         "or, as they were when the run last completed, '" + name + "/weights/best.safetensors'");
+}
+
+WeightsFile weights_of_best(const fs::path& run, const BestCheckpoint& best) {
+  const fs::path checkpoints = run / "checkpoints";
+  if (best.epoch == 0) {
+    return because(weights_of(*load_newest_checkpoint(checkpoints)),
+                   "no epoch of '" + run.string() + "' has been judged yet");
   }
-  if (is_there(weights / "best.safetensors")) return read_file(weights / "best.safetensors");
-  if (auto newest = load_newest_checkpoint(checkpoints)) return weights_of(std::move(*newest));
-  if (is_there(weights / "last.safetensors")) return read_file(weights / "last.safetensors");
+  if (!best.checkpoint) refuse_lost(run, best.epoch);
+  WeightsFile weights = weights_of(load_checkpoint(checkpoints / best.checkpoint->file_name));
+  const std::string named = checkpoint_pointer(checkpoints, "best");
+  if (named == best.checkpoint->file_name) return weights;
+  return because(std::move(weights), "'" + (checkpoints / "best").string() + "' names " +
+                                         (named.empty() ? "no checkpoint" : named) +
+                                         ", but the best epoch is " + std::to_string(best.epoch) +
+                                         ", as after a run that was killed");
+}
+
+std::optional<WeightsFile> best_or_last_of(const fs::path& run) {
+  const fs::path checkpoints = run / "checkpoints";
+  if (const auto best = best_checkpoint(checkpoints)) return weights_of_best(run, *best);
+  // Throws if there are some, all of them damaged.
+  static_cast<void>(load_newest_checkpoint(checkpoints));
+  for (const char* name : {"best.safetensors", "last.safetensors"}) {
+    const fs::path file = run / "weights" / name;
+    if (!is_there(file)) continue;
+    return because(read_file(file), "'" + run.string() + "' has no checkpoints");
+  }
   return std::nullopt;
 }
 

@@ -39,6 +39,7 @@ double Trainer::mean_loss(const Totals& totals) const {
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
   follow_plateau();
+  if (options_.may_have_ended && has_waited()) return Outcome::stopped_early;
   while (state_.epoch < options_.epochs) {
     if (const auto reason = train_epoch()) {
       state_.elapsed_seconds = elapsed();
@@ -46,9 +47,7 @@ Outcome Trainer::run() {
       return *reason;
     }
     finish_epoch();
-    if (options_.patience > 0 && state_.epochs_since_best >= options_.patience) {
-      return Outcome::stopped_early;
-    }
+    if (has_waited()) return Outcome::stopped_early;
   }
   return Outcome::completed;
 }
@@ -351,13 +350,13 @@ void Trainer::finish_epoch() {
   state_.gradient_norm_sum = 0;
   parts_.sink.on_epoch(row);
   epoch_watch_.look(row, parts_.warn);
+  parts_.epoch_done(state_);
   const bool last = state_.epoch == options_.epochs;
   const bool due = options_.save_every_epochs > 0 && state_.epoch % options_.save_every_epochs == 0;
   if (due || last || row.is_best) {
     parts_.save(state_, row.is_best);
     saved_ = true;
   }
-  parts_.epoch_done(state_);
 }
 
 double Trainer::elapsed() const { return parts_.now() - started_; }

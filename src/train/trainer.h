@@ -34,6 +34,7 @@ struct TrainerOptions {
   std::int64_t save_every_steps = 0;    // 0: save by epochs
   std::int64_t clean_every_epochs = 0;  // see TrainerParts::clean
   std::int64_t patience = 0;            // epochs without improvement; 0: no early stopping
+  bool may_have_ended = false;          // resumed as it was: its last epoch may have been reached
   BestMetric best_metric;
   std::optional<PlateauOptions> plateau;
   std::int64_t check_weights = 0;  // steps between comparisons of all ranks' models; 0: none
@@ -69,8 +70,8 @@ struct TrainerParts {
   std::function<double(const Metric&, std::span<const float>)> split_metric = {};
   /// Why such a value is not a number.
   std::function<std::string()> split_fault = [] { return std::string(); };
-  /// Called after each epoch, once it is reported and saved if that is due. It may load and
-  /// evaluate batches of its own.
+  /// Called after each epoch, once it is reported and before it is saved: what it writes is there
+  /// if the checkpoint is. It may load and evaluate batches of its own.
   std::function<void(const TrainingState&)> epoch_done = [](const TrainingState&) {};
   /// MiB in use on the GPU with the fullest memory, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
@@ -127,6 +128,9 @@ class Trainer {
   /// Reports that batch `batch` of the epoch's validation begins.
   void note_validation(std::int64_t batch);
   [[nodiscard]] bool is_best(double value);
+  [[nodiscard]] bool has_waited() const {
+    return options_.patience > 0 && state_.epochs_since_best >= options_.patience;
+  }
   /// Lowers the learning rates of the following steps if the epoch's metric no longer improves.
   void judge_plateau(const EpochRow& row);
   /// Multiplies the learning rates as the state says.

@@ -187,6 +187,56 @@ TEST_CASE("a checkpoint whose replacement was interrupted is read, and gets its 
   CHECK(names_in(folder.path()) == "epoch-0002_step-000020 epoch-0001_step-000010 ");
 }
 
+TEST_CASE("settling repairs what a save that was cut off left, and only that") {
+  const TemporaryFolder folder;
+  for (std::int64_t epoch = 1; epoch <= 5; ++epoch) {
+    save(folder.path(), epoch, 10 * epoch, {.keep = 9});
+  }
+  const auto entry = [](std::int64_t epoch) {
+    return CheckpointEntry{checkpoint_name(epoch, 10 * epoch), epoch, 10 * epoch};
+  };
+  put_text(folder / "last", checkpoint_name(3, 30) + "\n");
+  put_text(folder / "best", checkpoint_name(1, 10) + "\n");
+  std::filesystem::create_directory(folder / ".tmp-epoch-0006_step-000060");
+  // Epoch 5 is damaged: the run continues from 4. It is not the settling that removes it.
+  settle_checkpoints(Disk(), folder.path(), entry(4), entry(2), 1);
+  CHECK(names_in(folder.path()) ==
+        "epoch-0005_step-000050 epoch-0004_step-000040 epoch-0002_step-000020 ");
+  CHECK(text_of(folder / "last") == checkpoint_name(4, 40) + "\n");
+  CHECK(text_of(folder / "best") == checkpoint_name(2, 20) + "\n");
+  CHECK_FALSE(std::filesystem::exists(folder / ".tmp-epoch-0006_step-000060"));
+  settle_checkpoints(Disk(), folder.path(), entry(4), std::nullopt, 1);
+  CHECK_FALSE(std::filesystem::exists(folder / "best"));
+  CHECK(names_in(folder.path()) == "epoch-0005_step-000050 epoch-0004_step-000040 ");
+}
+
+TEST_CASE("settling gives a replaced checkpoint its name back, before the pointers name it") {
+  const TemporaryFolder folder;
+  save(folder.path(), 1, 10, {.is_best = true});
+  const std::string name = checkpoint_name(1, 10);
+  std::filesystem::rename(folder / name, folder / (".old-" + name));
+  const CheckpointEntry replaced{".old-" + name, 1, 10};
+  std::filesystem::remove(folder / "best");
+  settle_checkpoints(Disk(), folder.path(), replaced, replaced, 2);
+  CHECK(text_of(folder / "best") == name + "\n");
+  CHECK(names_in(folder.path()) == name + " ");
+}
+
+TEST_CASE("the state of a checkpoint is read without its tensors") {
+  const TemporaryFolder folder;
+  save(folder.path(), 2, 20);
+  const std::filesystem::path path = folder / checkpoint_name(2, 20);
+  put_text(path / "weights.safetensors", "damaged");
+  const LoadedCheckpoint loaded = load_checkpoint_state(path);
+  CHECK(loaded.epoch == 2);
+  CHECK(loaded.state.at("step") == 20);
+  CHECK(loaded.files.empty());
+  put_text(path / "state.json", "{}");
+  CHECK(error_of(ErrorKind::checkpoint, [&] {
+          (void)load_checkpoint_state(path);
+        }).find("state.json: damaged") != std::string::npos);
+}
+
 TEST_CASE("a number that is not finite is never written") {
   const TemporaryFolder folder;
   SampleCheckpoint sample(1, 10);

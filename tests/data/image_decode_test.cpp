@@ -141,6 +141,34 @@ TEST_CASE("a png that unpacks to far more than it claims exceeds the allocator's
   CHECK(holds(data_message(file), "'x.png' cannot be decoded (outofmem)"));
 }
 
+TEST_CASE("a png that stb refuses without a reason is named, not with another picture's reason") {
+  std::string bad = test::png_of({.w = 8, .h = 8}, pixels_of(8, 8));
+  CHECK(holds(data_message(bad.substr(0, bad.size() - 30)), "x.png"));  // leaves a reason
+  const char stream[] = {'\x78', '\x9c', '\xff', '\xff'};  // a block of type 3, which deflate lacks
+  const std::size_t chunk = bad.find("IDAT");
+  bad.replace(chunk - 4, std::string::npos,
+              test::big_endian(4) + "IDAT" + std::string(stream, 4) + std::string(4, '\0') +
+                  test::big_endian(0) + "IEND" + std::string(4, '\0'));
+  CHECK(data_message(test::with_checksums(bad)) ==
+        "'x.png' cannot be decoded (bad data); it is truncated or damaged");
+}
+
+TEST_CASE("a picture of other channels than 1 and 3 is a bug, not rows of another width") {
+  for (const int channels : {0, 2, 4, 5, 7}) {
+    CAPTURE(channels);
+    CHECK(holds(message_of(ErrorKind::bug,
+                           [&] {
+                             Picture(ImageSize{2, 2}, channels);
+                           }),
+                "a picture has 1 or 3 channels"));
+  }
+  CHECK(holds(message_of(ErrorKind::bug,
+                         [] {
+                           Picture(ImageSize{std::int64_t{1} << 31, 2}, 3);
+                         }),
+              "sides of up to 2^30"));
+}
+
 TEST_CASE("a bmp whose rows are stored from top to bottom decodes to the same planes") {
   const std::string pixels = pixels_of(5, 3);
   std::string upside_down;

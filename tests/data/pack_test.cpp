@@ -197,6 +197,11 @@ TEST_CASE("headers whose numbers do not fit are refused") {
         }) == "'p' is damaged: its image is too large");
   CHECK(changed([](auto& h) { h.samples = std::int64_t{1} << 62; }) ==
         "'p' is damaged: its number of samples is wrong");
+  // 5 bytes a sample are 2^64 + 14.
+  CHECK(changed([](auto& h) {
+          h.image = Shape{1, 1, 1};
+          h.samples = 3689348814741910326;
+        }) == "'p' is damaged: its number of samples is wrong");
   CHECK(changed([](auto& h) { h.block = 0; }) == "'p' is damaged: its block is wrong");
   CHECK(changed([](auto& h) { h.classes = 0; }) ==
         "'p' is damaged: its number of classes is wrong");

@@ -160,4 +160,16 @@ run "${quick[@]}" export a --safetensors x.safetensors --onnx y.onnx --preproces
 expect_code 2
 expect_err "--preprocess: the network reads tokens"
 
-finish 5 0
+begin "a file without tensors, and a network without weights, have nothing to import"
+write_tiny_run tiny.yaml
+cp "$source_dir/tests/fuzz/corpus/safetensors/accepted/nothing.safetensors" e.safetensors
+run "${quick[@]}" import e.safetensors --config tiny.yaml -o x
+expect_code 9
+expect_err "e.safetensors: nothing to import: the file has no tensors"
+run "${quick[@]}" --config tiny.yaml --out a --set epochs=1
+run "${quick[@]}" import a/weights/last.safetensors --config tiny.yaml -o x --set 'network.layers=[global_avg_pool]' --set loss=mse
+expect_code 9
+expect_err "a/weights/last.safetensors: nothing to import: the network of tiny.yaml has no weights"
+expect_no_path x
+
+finish 6 0

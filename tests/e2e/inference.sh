@@ -203,4 +203,32 @@ run "${plain[@]}" eval t
 expect_code 0
 expect_out_match 'accuracy: (1|0\.9)'
 
-finish 8 0
+# write_tensors CHANNELS: eight random samples [CHANNELS, 8, 8] of bytes, in samples.safetensors.
+write_tensors() {
+  local bytes=$((8 * $1 * 64)) header
+  header="{\"images\":{\"dtype\":\"U8\",\"shape\":[8,$1,8,8],\"data_offsets\":[0,$bytes]},"
+  header+="\"labels\":{\"dtype\":\"I32\",\"shape\":[8],\"data_offsets\":[$bytes,$((bytes + 32))]}}"
+  # shellcheck disable=SC2059  # an escape of printf
+  printf "\\x$(printf %x ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header" >samples.safetensors
+  head -c "$bytes" /dev/urandom >>samples.safetensors
+  head -c 32 /dev/zero >>samples.safetensors
+}
+
+begin "pictures are refused for a run whose samples have other channels than they can have"
+trained_pictures
+for channels in 2 4 5; do
+  write_tensors $channels
+  sed -e "s/input: .*/input: [$channels, 8, 8]/" -e '/preprocess:/d' \
+    -e 's/{source: image_folder.*}/{source: tensors, file: samples.safetensors, classes: 2}/' run.yaml >tensors.yaml
+  run "${plain[@]}" --config tensors.yaml --out "b$channels"
+  expect_code 0
+  for picture in pics/cat/1.jpg "$source_dir/tests/fuzz/corpus/image/accepted/rgb.png"; do
+    run "${plain[@]}" predict "b$channels" "$picture"
+    expect_code 3
+    expect_err "the samples of the run have $channels channels, and pictures are read with 1 (grey) or 3 (colour)"
+  done
+  run "${plain[@]}" eval "b$channels"
+  expect_code 0
+done
+
+finish 9 0

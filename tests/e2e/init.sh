@@ -56,11 +56,15 @@ $last/ $last/weights.safetensors
 END
 rm a/checkpoints/best
 run "${quick[@]}" --config tiny.yaml --out f --init a --set epochs=1
+expect_out "tensors of the network from $best/weights.safetensors"
+rm -r "$best"
+run "${quick[@]}" --config tiny.yaml --out c --init a --set epochs=1
+expect_code 9
+expect_err "the checkpoint of the best epoch of 'a', 1, is missing or damaged"
+rm -r a/checkpoints
+run "${quick[@]}" --config tiny.yaml --out c --init a --set epochs=1
 expect_out "tensors of the network from a/weights/best.safetensors"
 rm a/weights/best.safetensors
-run "${quick[@]}" --config tiny.yaml --out c --init a --set epochs=1
-expect_out "tensors of the network from $last/weights.safetensors"
-rm -r a/checkpoints
 run "${quick[@]}" --config tiny.yaml --out d --init a --set epochs=1
 expect_out "tensors of the network from a/weights/last.safetensors"
 rm a/weights/*

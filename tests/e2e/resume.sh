@@ -228,4 +228,143 @@ run "${quick[@]}" resume c
 expect_code 9
 expect_err "statistics.safetensors"
 
-finish 16 0
+begin "an attempt to extend a complete run that fails before its first step leaves it complete"
+for class in a b; do
+  mkdir -p pictures/$class
+  for i in 1 2 3 4; do cp "$source_dir/tests/fuzz/corpus/image/accepted/rgb.png" pictures/$class/$i.png; done
+done
+cat >run.yaml <<'YAML'
+name: pictures
+network: {input: [3, 8, 8], layers: [dense: 2, softmax]}
+data:
+  train: {source: image_folder, root: pictures, size: 8, memory_mib: 0}
+  val: {source: image_folder, root: pictures, size: 8, memory_mib: 0}
+batch: {per_gpu: 4}
+loss: cross_entropy
+optimizer: {sgd: {lr: 0.01}}
+epochs: 2
+threads: 1
+YAML
+run "${quick[@]}" --config run.yaml --out a
+expect_code 0
+cp -r a before
+mv pictures away
+run "${quick[@]}" resume a --set epochs=3
+expect_code 4
+diff -r a before || fail "an attempt without its data changed a complete run"
+mv away pictures
+for file in pictures/*/*.png; do # damaged behind the header: found when the first batch is decoded
+  touch -r "$file" time
+  printf XX | dd of="$file" bs=1 seek=48 conv=notrunc status=none
+  touch -r time "$file"
+done
+run "${quick[@]}" resume a --set epochs=3
+expect_code 4
+diff -r -x train.log a before || fail "an attempt that failed in its first batch changed a complete run"
+grep -q 'nothing was trained: the run is complete as before' a/train.log || fail "train.log does not tell of it"
+run "${quick[@]}" resume a
+expect_out "the run a is complete: 2 of 2 epochs trained"
+
+begin "a run whose start died before its first checkpoint begins with the weights of --init again"
+finished_run
+run "${quick[@]}" --config tiny.yaml --out b --init a/weights/last.safetensors --set epochs=1
+expect_code 0
+cp -r b c
+rm -r c/checkpoints c/weights c/metrics.csv c/samples.json
+sed -i 's/"state": "completed"/"state": "running"/' c/status.json
+cp -r c d
+run "${quick[@]}" resume c
+expect_code 0
+expect_same_file c/weights/last.safetensors b/weights/last.safetensors
+expect_same_file c/samples.json b/samples.json
+cp b/weights/last.safetensors a/weights/
+run "${quick[@]}" resume d
+expect_code 9
+expect_err "a/weights/last.safetensors: has other weights than when the run of d was started with --init a/weights/last.safetensors; nothing has been trained: start it again"
+
+# A run whose process died after its last checkpoint was in place, in a/; the best epoch is the last.
+died_at_the_end() {
+  write_tiny_run tiny.yaml
+  for keep in 1 2; do
+    run "${quick[@]}" --config tiny.yaml --out $keep --set epochs=2 --set checkpoint.keep=$keep \
+      --set checkpoint.best.metric=val_loss
+    expect_code 0
+  done
+  mv 1 whole
+  mv 2 a
+  sed -i 's/keep: 2/keep: 1/' a/config.yaml
+  best=$(<a/checkpoints/best)
+  expect_equal "$(cat a/checkpoints/last)" "$best"
+  echo epoch-0001_step-000006 | tee a/checkpoints/best >a/checkpoints/last
+  rm a/weights/* a/summary.txt
+  sed -i 's/"state": "completed"/"state": "saving"/' a/status.json
+}
+
+begin "a resume repairs last, best and weights/, and keeps as many checkpoints as the run says"
+died_at_the_end
+run "${quick[@]}" resume a
+expect_code 0
+for file in checkpoints/last checkpoints/best weights/last.safetensors weights/best.safetensors; do
+  expect_same_file a/$file whole/$file
+done
+expect_equal "$(checkpoints)" "a/checkpoints/$best"
+grep -v -e '^time' -e '^run' a/summary.txt >found
+grep -v -e '^time' -e '^run' whole/summary.txt >expected
+expect_same_file found expected
+
+begin "a run that died after it had stopped early is not trained further by a resume"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out a --set epochs=9 --set 'early_stop={patience: 1, min_delta: 9}'
+expect_code 0
+cp -r a whole
+sed -i 's/"state": "completed"/"state": "saving"/' a/status.json
+rm a/weights/* a/summary.txt
+run "${quick[@]}" resume a
+expect_code 0
+expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 3
+expect_same_file a/weights/last.safetensors whole/weights/last.safetensors
+grep -q '"state": "completed"' a/status.json || fail "the run is not complete"
+
+begin "eval takes the checkpoint of the best epoch whatever the pointer says, and says so"
+died_at_the_end
+for way in stale missing garbage; do
+  case $way in
+    missing) rm a/checkpoints/best ;;
+    garbage) echo nonsense >a/checkpoints/best ;;
+  esac
+  run "${quick[@]}" eval a
+  expect_code 0
+  expect_out "a/checkpoints/$best (epoch 2"
+  expect_err_match "'a/checkpoints/best' names (no checkpoint|epoch-0001_step-000006), but the best epoch is 2, as after a run that was killed; taken: a/checkpoints/$best/weights.safetensors"
+done
+run "${quick[@]}" eval a/checkpoints/last
+expect_code 0
+expect_out "a/checkpoints/epoch-0001_step-000006 (epoch 1"
+run "${quick[@]}" eval whole
+expect_no_err "best"
+echo epoch-0001_step-000006 >a/checkpoints/best
+run "${quick[@]}" export a/checkpoints/best --safetensors out.safetensors
+expect_code 0
+expect_same_file out.safetensors "whole/checkpoints/$best/weights.safetensors"
+expect_err "but the best epoch is 2"
+
+begin "without the checkpoint of the best epoch eval is refused, and a resume says that it is lost"
+finished_run # whose best epoch is the first
+rm -r a/checkpoints/epoch-0001*
+run "${quick[@]}" eval a
+expect_code 9
+expect_err "the checkpoint of the best epoch of 'a', 1, is missing or damaged; name the weights to take: 'a/checkpoints/last' or, as they were when the run last completed, 'a/weights/best.safetensors'"
+run "${quick[@]}" predict a x.png
+expect_code 9
+run "${quick[@]}" eval a/weights/best.safetensors
+expect_code 0
+run "${quick[@]}" resume a --set epochs=4
+expect_code 0
+expect_err "the checkpoint of the best epoch so far, 1, is missing or damaged: there are no best weights until a later epoch is better"
+expect_no_path a/checkpoints/best
+rm -r a/checkpoints
+run "${quick[@]}" eval a
+expect_code 0
+expect_err "'a' has no checkpoints; taken: a/weights/best.safetensors"
+
+finish 22 0

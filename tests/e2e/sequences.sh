@@ -156,4 +156,21 @@ expect_code 3
 run "$train" check --config text.yaml --set data.train.vocabulary=7
 expect_code 3
 
-finish 9 0
+begin "weights that are not finite are refused by generate, eval and predict"
+write_text_run
+run "${quick[@]}" --config text.yaml --out a --set epochs=1
+expect_code 0
+for value in '\0\0\300\177' '\0\0\200\177'; do # nan, inf
+  cp a/weights/best.safetensors a/weights/bad.safetensors
+  # shellcheck disable=SC2059  # an escape of printf
+  printf "$value" | dd of=a/weights/bad.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat --format %s a/weights/bad.safetensors) - 4))
+  for verb in generate eval "predict --text abca"; do
+    read -ra words <<<"$verb"
+    run "${quick[@]}" "${words[0]}" a/weights/bad.safetensors "${words[@]:1}"
+    expect_code 9
+    expect_err_match "a/weights/bad.safetensors: '[a-z0-9.]+' holds (nan|inf) at element [0-9]+; take the weights of a checkpoint"
+  done
+done
+
+finish 10 0

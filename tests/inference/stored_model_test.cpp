@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "run/run_folder.h"
@@ -131,6 +135,20 @@ TEST_CASE("damaged weights, and those of another run, are refused") {
   testing::put_text(weights, bytes);
   CHECK(contains(open_fault(ErrorKind::checkpoint, made.checkpoint()),
                  "weights.safetensors: damaged: its XXH3-128 is"));
+}
+
+TEST_CASE("weights that are not finite are refused with the tensor and its element") {
+  const StoredRun made;
+  const fs::path file = made.run / "weights" / "last.safetensors";
+  std::string bytes = testing::text_of(file);
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::memcpy(bytes.data() + bytes.size() - sizeof value, &value, sizeof value);
+    testing::put_text(file, bytes);
+    const std::string fault = open_fault(ErrorKind::checkpoint, file);
+    CHECK(contains(fault, "weights/last.safetensors: 'dense1."));
+    CHECK(contains(fault, std::isnan(value) ? " holds nan at element " : " holds inf at element "));
+  }
 }
 
 TEST_CASE("weights of another network are refused with each tensor that does not fit") {

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -257,6 +258,23 @@ TEST_CASE("the validation values of an epoch are found by their columns") {
   CHECK(validation_values(csv, 12) == std::vector<NamedValue>{{"val_accuracy", 0.75}});
   CHECK(validation_values(csv, 2).empty());
   CHECK(validation_values("", 1).empty());
+}
+
+TEST_CASE("the losses and metrics of the last row are found, also if they are not finite") {
+  const std::string csv =
+      "epoch,step,samples,loss,reg_loss,total_loss,accuracy,f1,val_loss,val_accuracy,val_f1,"
+      "clean_loss,clean_accuracy,lr,grad_norm,skipped_steps,is_best,elapsed_s\n"
+      "1,10,100,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9\n"
+      "2,20,200,1.5,0.1,1.6,0.5,,nan,0.25,inf,7,7,0.1,3,0,1,12.5\n";
+  const std::vector<NamedValue> last = last_values(csv);
+  REQUIRE(last.size() == 5);
+  CHECK(last[0] == NamedValue{"loss", 1.5});
+  CHECK(last[1] == NamedValue{"accuracy", 0.5});
+  CHECK((last[2].name == "val_loss" && std::isnan(last[2].value)));
+  CHECK(last[3] == NamedValue{"val_accuracy", 0.25});
+  CHECK((last[4].name == "val_f1" && std::isinf(last[4].value)));
+  CHECK(last_values("epoch,loss\n").empty());
+  CHECK(last_values("").empty());
 }
 
 TEST_CASE("the values of the last clean pass are those of the last row that has any") {

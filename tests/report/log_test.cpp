@@ -47,11 +47,7 @@ TEST_CASE("summary.txt says how the run ended") {
                      .best_values = {{"val_loss", 0.31}, {"val_accuracy", 0.9312}},
                      .last_checkpoint = "epoch-0090_step-035190",
                      .warnings = {"gnuplot was not found"}};
-  EpochRow row;
-  row.loss = 0.25;
-  row.val_loss = 0.5;
-  row.metrics = {{"accuracy", 0.875, 0.75}};
-  summary.last = row;
+  summary.last = {{"loss", 0.25}, {"accuracy", 0.875}, {"val_loss", 0.5}, {"val_accuracy", 0.75}};
   summary.clean = {.epoch = 80, .values = {{"clean_loss", 0.125}, {"clean_accuracy", 0.96875}}};
   CHECK(summary_text(summary) ==
         "run: runs/x/0001 (set: epochs=90, seed=7)\nstate: completed (exit code 0)\nepochs: "

@@ -300,6 +300,33 @@ TEST_CASE("training continues while gnuplot runs, and the last row is drawn at t
   CHECK(run.warnings.empty());
 }
 
+TEST_CASE("rows from before a resume are drawn at the end if no others follow, and then alone") {
+  PlotRun run(kTwoRows);
+  const std::filesystem::path gnuplot = run.fake_gnuplot(
+      "echo x >>starts\nfor f in curves.png curves.svg lr.png lr.svg; do echo $f "
+      ">.tmp-$f; done\n");
+  const auto resumed = [&](bool has_rows, int epochs, bool ends) {
+    std::filesystem::remove_all(run.folder / "plots");
+    Plotter plotter(run.disk,
+                    {.gnuplot = gnuplot, .folder = run.folder / "plots", .has_rows = has_rows},
+                    [](const std::string&) {});
+    for (int i = 0; i < epochs; ++i) plotter.refresh();
+    if (ends) plotter.finish();
+  };
+  const auto starts = [&] {
+    return std::filesystem::exists(run.plot("starts")) ? text_of(run.plot("starts")) : "";
+  };
+  resumed(true, 0, true);
+  CHECK(starts() == "x\n");
+  CHECK(text_of(run.plot("curves.svg")) == "curves.svg\n");
+  resumed(true, 1, true);
+  CHECK(starts() == "x\n");
+  resumed(false, 0, true);
+  CHECK(starts() == "");
+  resumed(true, 0, false);  // an attempt that failed
+  CHECK(starts() == "");
+}
+
 TEST_CASE("a gnuplot that hangs is one warning, delays nothing, and is not started again") {
   PlotRun run(kTwoRows);
   REQUIRE(::mkfifo((run.folder / "gate").c_str(), 0600) == 0);

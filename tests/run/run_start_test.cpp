@@ -247,6 +247,29 @@ TEST_CASE("a resumed run adds its command, and records a changed config when it 
   CHECK(record.at("config_changes")[0].at("step").get<int>() == 11);
 }
 
+TEST_CASE("a resume writes what a start or a save that died left out") {
+  const testing::TemporaryFolder folder;
+  const fs::path run = folder / "run", checkpoints = run / "checkpoints";
+  train_into(run);
+  const std::string samples = text_in(run, "samples.json"), best = text_in(checkpoints, "best");
+  fs::remove(run / "samples.json");
+  fs::remove(checkpoints / "best");
+  testing::put_text(checkpoints / "last", "epoch-0000_step-000005\n");
+  const TrainingRequest request = resume_request(run);
+  ResumedRun start(request);
+  Started started(start);
+  CHECK(started.warnings.empty());
+  CHECK(started.point.unchanged);
+  const Disk disk;
+  start.write_record(start.open_folder(disk), facts_of(request), *started.session);
+  CHECK(text_in(run, "samples.json") == samples);
+  CHECK(text_in(checkpoints, "best") == best);
+  CHECK(text_in(checkpoints, "last") == best);
+  const TrainingRequest longer = resume_request(run, {"epochs=2"});
+  ResumedRun changed(longer);
+  CHECK_FALSE(Started(changed).point.unchanged);
+}
+
 TEST_CASE("a resume with the run's own config changes no record of it") {
   const testing::TemporaryFolder folder;
   const fs::path run = folder / "run";

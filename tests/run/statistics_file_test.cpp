@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "../base/error_of.h"
 #include "../base/temporary_folder.h"
+#include "formats/safetensors.h"
 
 namespace trainyard {
 namespace {
@@ -43,6 +45,32 @@ TEST_CASE("a run's statistics are written once and read by the hash of its check
             ", the checkpoint was trained with another; restore the run folder's own file");
   std::filesystem::remove(file);
   CHECK(message_of_reading(run.path(), hash).find(file) != std::string::npos);
+}
+
+TEST_CASE("statistics whose sizes do not belong together, or of another type, are refused") {
+  const testing::TemporaryFolder folder;
+  const Disk disk;
+  const RunFolder run = RunFolder::create(disk, folder.text(), "measured");
+  const auto fault = [&](const Statistics& statistics) {
+    write_statistics(run, statistics);
+    return testing::error_of(ErrorKind::checkpoint, [&] { (void)read_statistics(run.path()); });
+  };
+  CHECK(fault(kMeasured).empty());
+  CHECK(fault({.mean_image = {1, 2, 3, 4}, .mean = {1, 2}, .deviation = {1}})
+            .ends_with("'deviation' has another type or size than the statistics of a run; restore "
+                       "the run folder's own file"));
+  CHECK(fault({.mean_image = {1}, .mean = {1, 2}, .deviation = {1, 2}})
+            .find("'mean_image' has another") != std::string::npos);
+  const std::vector<double> mean{1};
+  const std::vector<NamedTensor> tensors{{.name = "mean",
+                                          .type = StoredType::f64,
+                                          .shape = {1},
+                                          .bytes = std::as_bytes(std::span(mean))}};
+  const SafetensorsImage image = encode_safetensors(tensors);
+  disk.replace_file(run.file("statistics.safetensors"), image.parts());
+  CHECK(testing::error_of(ErrorKind::checkpoint, [&] {
+          (void)read_statistics(run.path());
+        }).find("'mean' has another type") != std::string::npos);
 }
 
 TEST_CASE("every value of the statistics, and what it is, is in their hash") {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "../base/error_of.h"
+
 namespace trainyard {
 
 namespace {
@@ -57,6 +59,19 @@ TEST_CASE("a token without probability is never drawn") {
         Counts{0, 50, 0, 50, 0});
   CHECK(sample_token(std::vector<float>{0, 1, 0}, ScoreForm::probabilities, 1, 0) == 1);
   CHECK(sample_token(std::vector<float>{0, 1, 0}, ScoreForm::probabilities, 1, 1 - 0x1p-53) == 1);
+}
+
+TEST_CASE("scores of which one is nan or none is finite are an error that says so") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const std::vector<float>& scores :
+       {std::vector<float>{kNan, kNan}, {0, kNan, 1}, {1, kInfinity}, {-kInfinity, -kInfinity}}) {
+    for (const ScoreForm form : {ScoreForm::logits, ScoreForm::probabilities}) {
+      const std::string text = testing::error_of(
+          ErrorKind::diverged, [&] { static_cast<void>(sample_token(scores, form, 1, 0.5)); });
+      CHECK(text.starts_with("the network's scores of the next token are not finite"));
+    }
+  }
 }
 
 TEST_CASE("a draw is a function of seed, epoch, text and position, in [0, 1)") {
