@@ -96,6 +96,16 @@ std::size_t decode_budget(const EncodedImage& image, std::size_t pixels) {
   return pixels * kBytesAPixel + 4 * image.bytes.size() + kFixed;
 }
 
+/// Luma of ITU-R BT.601 in 16-bit fixed point, rounded: Pillow's conversion to "L". (stb's own
+/// truncates.) `colours` are [pixels, 3].
+void grey_of(const stbi_uc* colours, std::size_t pixels, std::uint8_t* grey) {
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const stbi_uc* const of = colours + 3 * i;
+    grey[i] = static_cast<std::uint8_t>(
+        (19595U * of[0] + 38470U * of[1] + 7471U * of[2] + 32768U) >> 16U);
+  }
+}
+
 }  // namespace
 
 ImageSize stb_size(const EncodedImage& image) {
@@ -121,8 +131,11 @@ Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
   int w = 0;
   int h = 0;
   int stored = 0;
+  stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &stored);
+  const bool greyed = channels == 1 && stored >= 3;
   const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
-      stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored, channels),
+      stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored,
+                            greyed ? 3 : channels),
       stbi_image_free);
   if (decoded == nullptr) {
     const char* const reason = stbi_failure_reason();
@@ -131,7 +144,11 @@ Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
   }
   TY_CHECK(w == size.w && h == size.h, "stb_image changed its mind on a size");
   Picture picture(size, channels);
-  std::copy_n(decoded.get(), pixels * static_cast<std::size_t>(channels), picture.row(0));
+  if (greyed) {
+    grey_of(decoded.get(), pixels, picture.row(0));
+  } else {
+    std::copy_n(decoded.get(), pixels * static_cast<std::size_t>(channels), picture.row(0));
+  }
   return picture;
 }
 

@@ -68,6 +68,18 @@ TEST_CASE("a grey png decodes to one channel, or to three equal ones") {
   CHECK(decoded(file, 3) == std::vector<std::uint8_t>{0x10, 0x20, 0x10, 0x20, 0x10, 0x20});
 }
 
+TEST_CASE("colours become the rounded grey of Pillow's L, in a png and in a bmp") {
+  // Image.new("RGB", (1, 1), colour).convert("L") of Pillow 11.
+  const std::string colours =
+      "\x0a\xc8\x1e"
+      "\xff\xff\xff"
+      "\xff\x01\x01"
+      "\x01\x02\x03";
+  const std::vector<std::uint8_t> grey{124, 255, 77, 2};
+  CHECK(decoded(test::png_of({.w = 4, .h = 1}, colours), 1) == grey);
+  CHECK(decoded(test::bmp_of(4, 1, colours), 1) == grey);
+}
+
 TEST_CASE("a png truncated at any byte is refused") {
   const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
   for (std::size_t length = 0; length < file.size(); ++length) {

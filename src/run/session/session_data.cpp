@@ -1,6 +1,7 @@
 #include "run/session/session_data.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "data/class_numbering.h"
@@ -64,9 +65,25 @@ void number_classes(SessionData& data, const Opening& opening) {
   if (!missing.empty()) opening.warn("the validation split has no samples of class " + missing);
 }
 
+/// Fingerprints of pictures are of their names and lengths: some pixels are compared too.
+bool same_samples(const Dataset& a, const Dataset& b) {
+  constexpr std::int64_t kCompared = 8;
+  if (a.fingerprint() != b.fingerprint() || a.size() != b.size()) return false;
+  if (!has_images(a)) return true;
+  for (std::int64_t i = 0; i < kCompared; ++i) {
+    const std::int64_t at = i * a.size() / kCompared;
+    std::vector<float> one(static_cast<std::size_t>(a.sample_shape(at).elements()));
+    std::vector<float> other(static_cast<std::size_t>(b.sample_shape(at).elements()));
+    a.read(at, one.data());
+    b.read(at, other.data());
+    if (one != other) return false;
+  }
+  return true;
+}
+
 /// Warns of splits that are the same samples.
 void warn_of_equal_splits(const SessionData& data, const Opening& opening) {
-  if (data.train->fingerprint() != data.val->fingerprint()) return;
+  if (!same_samples(*data.train, *data.val)) return;
   opening.warn(
       "both splits contain the same samples: validation shows how well they were learnt by heart, "
       "not how well others will be told");
@@ -114,6 +131,19 @@ void require_alike(const Dataset& train, const Dataset& val) {
                                    val.image_shape().text() + " of " + std::to_string(b) +
                                    "; both must have the same shape and classes" +
                                    classes_advice(std::max(a, b), a < b ? train : val));
+}
+
+/// A regression without a target learns the numbers of classes.
+void warn_of_regression_on_labels(const RunConfig& run, const Opening& opening) {
+  constexpr std::array<std::string_view, 5> kOfNumbers = {"mse", "mae", "huber", "logcosh",
+                                                          "poisson"};
+  for (const auto& loss : losses_of(run)) {
+    const bool of_numbers = std::ranges::find(kOfNumbers, loss->type()) != kOfNumbers.end();
+    if (!of_numbers || loss->values().target != kLabelField) continue;
+    opening.warn("'" + std::string(loss->type()) +
+                 "' has no 'target': outputs are compared with the labels of classes; for a "
+                 "regression set 'target' to the field of the data that they are to predict");
+  }
 }
 
 /// The shape of the samples of both splits: without height and width if one has pictures of their
@@ -216,6 +246,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   data.val = open_shared(*run.data.val.source, of_val, ranks);
   number_classes(data, opening);
   warn_of_equal_splits(data, opening);
+  warn_of_regression_on_labels(run, opening);
   require_alike(*data.train, *data.val);
   require_images(run.data, *data.train);
   data.pipeline = std::make_unique<Pipeline>(shape_of_both(*data.train, *data.val),

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "config/diagnostics.h"
+#include "run/config/losses.h"
 
 namespace trainyard {
 namespace {
@@ -81,6 +82,15 @@ std::vector<float> class_weights(const WeightsConfig& config, const Dataset& tra
                                      config::describe(written));
 }
 
+/// False for a regression on other fields of the data.
+bool reads_labels(const RunConfig& run) {
+  const bool weighed =
+      run.weights.classes.kind != Kind::map || !run.weights.classes.entries.empty();
+  return weighed || run.weights.ignore_label || !run.metrics.empty() ||
+         std::ranges::any_of(losses_of(run),
+                             [](const auto& loss) { return loss->values().target == kLabelField; });
+}
+
 /// Labels below 0 are no class: a loss on them is not a number.
 void require_labels(const Dataset& set, const std::optional<std::int32_t>& ignored) {
   std::vector<std::int32_t> labels(labels_of_sample(set));
@@ -106,7 +116,7 @@ std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train
   const WeightsConfig& config = run.weights;
   std::optional<std::int32_t> ignored;
   if (config.ignore_label) ignored = static_cast<std::int32_t>(*config.ignore_label);
-  require_labels(train, ignored);
+  if (reads_labels(run)) require_labels(train, ignored);
   if (!config.any() && mask.empty()) return std::nullopt;
   return WeightRule{.of_class = class_weights(config, train, ignored),
                     .ignored = ignored,
