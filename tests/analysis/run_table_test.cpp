@@ -87,13 +87,12 @@ TEST_CASE("runs that are judged by different metrics name theirs") {
 
 TEST_CASE("the difference of two runs is that of their resolved configs") {
   std::vector<RecordedRun> runs = two_runs();
-  CHECK(differences_text(config_differences(runs[0], runs[1])) ==
-        "optimizer.sgd.lr: 0.1 -> 0.05\n");
-  CHECK(differences_text(config_differences(runs[0], runs[0])) == "the configs are the same\n");
-  CHECK(differences_json(config_differences(runs[0], runs[1])) ==
+  CHECK(differences_text(run_differences(runs[0], runs[1])) == "optimizer.sgd.lr: 0.1 -> 0.05\n");
+  CHECK(differences_text(run_differences(runs[0], runs[0])) == "the configs are the same\n");
+  CHECK(differences_json(run_differences(runs[0], runs[1])) ==
         Json{{"optimizer.sgd.lr", {{"before", "0.1"}, {"after", "0.05"}}}});
   RecordedRun lost = lost_run();
   lost.problems = {"cannot open it"};
-  CHECK_THROWS_WITH_AS(static_cast<void>(config_differences(runs[0], lost)),
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_differences(runs[0], lost)),
                        "the config of 'runs/lost' cannot be read: cannot open it", Error);
 }
