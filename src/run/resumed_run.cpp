@@ -82,9 +82,9 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   device.choices = choices_of(record());
   auto session =
       std::make_unique<Session>(request_.config, device, known ? &*known : nullptr, ranks);
-  circumstances_ = {.ranks = session->batch().ranks,
-                    .global_batch = session->batch().global,
-                    .version = request_.version};
+  circumstances_ = ResumeCircumstances{.ranks = session->batch().ranks,
+                                       .global_batch = session->batch().global,
+                                       .version = request_.version};
   require_vocabulary_of_run(request_.resume, session->data().train->vocabulary());
   for (const std::string& difference :
        reproduction_differences(record(), reproduction(session->device()))) {
@@ -142,7 +142,8 @@ std::string ResumedRun::write_changes(const RunFolder& folder, const RunFacts& f
                             .epoch = state.epoch + 1,
                             .step = state.step + 1};
   const std::string warning = change.differences.empty() ? "" : record_change(folder, change);
-  record_resume(folder, circumstances_,
+  if (!circumstances_) return warning;
+  record_resume(folder, *circumstances_,
                 {.data = data_,
                  .changes = data_changes_,
                  .command = request_.command,

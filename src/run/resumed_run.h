@@ -44,12 +44,12 @@ class ResumedRun final : public RunStart {
 
   const TrainingRequest& request_;
   RunIdentity identity_;
-  bool begins_ = false;                    // no checkpoint was ever written
-  DataFacts data_;                         // on rank 0, like the next
-  std::vector<std::string> data_changes_;  // from the run's
-  SamplesRecord samples_;                  // of the training split
-  ResumeCircumstances circumstances_;
-  std::optional<LoadedCheckpoint> checkpoint_;  // between make_session() and fill()
+  bool begins_ = false;                               // no checkpoint was ever written
+  DataFacts data_;                                    // on rank 0, like the next
+  std::vector<std::string> data_changes_;             // from the run's
+  SamplesRecord samples_;                             // of the training split
+  std::optional<ResumeCircumstances> circumstances_;  // once the session is made
+  std::optional<LoadedCheckpoint> checkpoint_;        // between make_session() and fill()
   /// That the run continues from, and the best one; after fill().
   std::optional<CheckpointEntry> newest_, best_;
 };
