@@ -110,7 +110,7 @@ TEST_CASE("a run folder gives back what was recorded of its data") {
                                 .changed = -7,
                                 .hash = "0123456789abcdef0123456789abcdef"};
   put_run(folder, facts);
-  write_samples(
+  replace_samples(
       folder, {.image = {3, 8, 8}, .eight_bit = true, .classes = 2, .class_names = {"cat", "dog"}});
   const DataFacts read = recorded_facts(folder.path());
   CHECK(read.train.fingerprint == "one");
