@@ -92,7 +92,8 @@ suite() {
     flags=()
     [[ $config != *_cifar10 ]] ||
       flags=(--set "data.train={$images, size: 8192}" --set "data.val={$images, size: 128, split: test}")
-    row=$("$train" bench --config "$config" --gpus 1 --scaling 1 --batch "$batch" --rounds 1 --windows 1 --seconds 0.2 --json "${flags[@]}")
+    row=$("$train" bench --config "$config" --gpus 1 --scaling 1 --batch "$batch" --rounds 1 --windows 1 --seconds 0.2 --json \
+      --plot "$KIT_STORE/$config.png" "${flags[@]}")
     echo "$row" | tee -a "$results"
     finding suite "$config, batch $batch, samples/s" "$(number images_per_s <<<"$row" | rounded 0)" "$published" \
       "the GPU rows of docs/recipes.md"

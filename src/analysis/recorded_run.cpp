@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "checkpoint/run_identity.h"
 #include "config/load.h"
 #include "config/near_file.h"
 #include "run/config_changes.h"
@@ -98,7 +99,21 @@ std::vector<fs::path> runs_of(const std::string& argument) {
   return runs;
 }
 
+std::vector<ResultFact> facts_in(const fs::path& run_json) {
+  const std::optional<Json> run = run_record(run_json);
+  try {
+    return run ? result_facts(*run) : std::vector<ResultFact>();
+  } catch (const Json::exception&) {
+    return {};  // not a record of ours
+  }
+}
+
 }  // namespace
+
+std::optional<std::string> fact_of(const RecordedRun& run, const std::string& key) {
+  const auto found = std::ranges::find(run.facts, key, &ResultFact::key);
+  return found == run.facts.end() ? std::nullopt : std::optional(found->value);
+}
 
 RecordedRun read_recorded_run(const fs::path& folder, const Clock& clock) {
   RecordedRun run{.folder = folder, .state = "unknown"};
@@ -119,6 +134,7 @@ RecordedRun read_recorded_run(const fs::path& folder, const Clock& clock) {
   for (const std::string& change : changes_of(folder / "run.json")) {
     run.changed.push_back(change.substr(0, change.find('=')));
   }
+  run.facts = facts_in(folder / "run.json");
   attempt([&] { run.epochs = read_csv_table(folder / "metrics.csv"); });
   return run;
 }

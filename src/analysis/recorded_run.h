@@ -11,11 +11,15 @@
 #include <vector>
 
 #include "analysis/csv_table.h"
+#include "analysis/result_facts.h"
 #include "base/clock.h"
 #include "config/node.h"
 #include "report/status.h"
 
 namespace trainyard {
+
+/// The key of a config that no result depends on.
+inline constexpr const char* kThreadsKey = "threads";
 
 /// As much as the folder tells. What cannot be read is missing and has a line in `problems`.
 struct RecordedRun {
@@ -25,9 +29,13 @@ struct RecordedRun {
   std::optional<RunStatus> status;  // empty: no status.json, or none that can be read
   config::Node config;              // config.yaml: resolved; null: none, or none that can be read
   std::vector<std::string> changed;  // keys that --set or a resume changed
+  std::vector<ResultFact> facts;     // of run.json; none if it cannot be read
   CsvTable epochs;                   // metrics.csv
   std::vector<std::string> problems;
 };
+
+/// The value of a fact; none if the run does not record it.
+[[nodiscard]] std::optional<std::string> fact_of(const RecordedRun& run, const std::string& key);
 
 /// Reads the run of a folder, also one that is being written. Never throws for what the folder
 /// contains.

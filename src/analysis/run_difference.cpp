@@ -18,11 +18,18 @@ Json or_null(const std::string& value) { return value.empty() ? Json(nullptr) : 
 
 }  // namespace
 
-std::vector<config::Difference> config_differences(const RecordedRun& before,
-                                                   const RecordedRun& after) {
+std::vector<config::Difference> run_differences(const RecordedRun& before,
+                                                const RecordedRun& after) {
   require_config(before);
   require_config(after);
-  return config::differences(before.config, after.config);
+  std::vector<config::Difference> found = config::differences(before.config, after.config);
+  std::erase_if(found,
+                [](const config::Difference& difference) { return difference.key == kThreadsKey; });
+  for (const std::string& key : result_fact_keys()) {
+    const auto a = fact_of(before, key), b = fact_of(after, key);
+    if (a && b && *a != *b) found.push_back({.key = key, .before = *a, .after = *b});
+  }
+  return found;
 }
 
 std::string differences_text(const std::vector<config::Difference>& differences) {

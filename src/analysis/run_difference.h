@@ -1,4 +1,5 @@
-// `train diff`: what differs between the resolved configs of two runs.
+// `train diff`: what differs between two runs: their resolved configs, and what else determines
+// their results.
 #pragma once
 
 #include <string>
@@ -10,9 +11,10 @@
 
 namespace trainyard {
 
-/// The keys and values. Throws Error{data} for a run whose config cannot be read.
-[[nodiscard]] std::vector<config::Difference> config_differences(const RecordedRun& before,
-                                                                 const RecordedRun& after);
+/// The keys and values: of the configs, without the number of threads, which no result depends on,
+/// then the facts that both runs record. Throws Error{data} for a run whose config cannot be read.
+[[nodiscard]] std::vector<config::Difference> run_differences(const RecordedRun& before,
+                                                              const RecordedRun& after);
 
 /// For people: a line per key, values in full; or a sentence that there are none.
 [[nodiscard]] std::string differences_text(const std::vector<config::Difference>& differences);

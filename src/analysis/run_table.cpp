@@ -1,6 +1,7 @@
 #include "analysis/run_table.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "config/difference.h"
@@ -76,6 +77,8 @@ void add_variations(std::span<const RecordedRun> runs, RunTable& table) {
     if (run.config.kind == config::Node::Kind::map) configs.push_back(&run.config);
   }
   std::vector<config::Variation> varied = config::variations(configs);
+  std::erase_if(varied,
+                [](const config::Variation& variation) { return variation.key == kThreadsKey; });
   std::ranges::stable_partition(varied, [&](const config::Variation& variation) {
     return std::ranges::any_of(runs, [&](const RecordedRun& run) {
       return std::ranges::find(run.changed, variation.key) != run.changed.end();
@@ -92,6 +95,26 @@ void add_variations(std::span<const RecordedRun> runs, RunTable& table) {
   }
 }
 
+/// The facts that are not the same in all runs that record them.
+void add_facts(std::span<const RecordedRun> runs, RunTable& table) {
+  for (const std::string& key : result_fact_keys()) {
+    std::set<std::string> values;
+    for (const RecordedRun& run : runs) {
+      if (const auto value = fact_of(run, key)) values.insert(*value);
+    }
+    if (values.size() < 2) continue;
+    table.keys.push_back(key);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      table.rows[i].values.push_back(fact_of(runs[i], key).value_or(""));
+    }
+  }
+}
+
+std::string value_of(const RecordedRun& run, const std::string& key) {
+  const bool fact = std::ranges::find(result_fact_keys(), key) != result_fact_keys().end();
+  return fact ? fact_of(run, key).value_or("") : config::value_at(run.config, key);
+}
+
 }  // namespace
 
 RunTable tabulate(std::span<const RecordedRun> runs, std::vector<std::string> keys) {
@@ -99,12 +122,13 @@ RunTable tabulate(std::span<const RecordedRun> runs, std::vector<std::string> ke
   for (const RecordedRun& run : runs) table.rows.push_back(row_of(run, table));
   if (keys.empty()) {
     add_variations(runs, table);
+    add_facts(runs, table);
     return table;
   }
   table.keys = std::move(keys);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const std::string& key : table.keys) {
-      table.rows[i].values.push_back(config::value_at(runs[i].config, key));
+      table.rows[i].values.push_back(value_of(runs[i], key));
     }
   }
   return table;

@@ -35,13 +35,14 @@ struct RunTableRow {
 struct RunTable {
   /// Columns: loss, accuracy, val_loss, val_accuracy, then further ones that a run has.
   std::vector<std::string> measured;
-  std::vector<std::string> keys;  // of configs
+  std::vector<std::string> keys;  // of configs, and of facts (analysis/result_facts.h)
   std::vector<RunTableRow> rows;
 };
 
 /// The runs in their order. `keys`: the columns of config keys, as those of a sweep's grid
 /// ("optimizer.sgd.lr"); empty: those whose values differ,
-/// first the ones that --set or a resume changed in a run, otherwise in the order of the config.
+/// first the ones that --set or a resume changed in a run, otherwise in the order of the config,
+/// without the number of threads; then facts that differ.
 [[nodiscard]] RunTable tabulate(std::span<const RecordedRun> runs,
                                 std::vector<std::string> keys = {});
 

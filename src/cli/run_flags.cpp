@@ -97,6 +97,13 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   add_device_flags(app, flags);
 }
 
+void add_data_flags(CLI::App& app, DataCheck& check, const std::string& changed) {
+  app.add_flag("--changed-data", check.changed, changed);
+  app.add_flag("--check-data", check.all_files,
+               "compare the contents of every file of the run's data, not only of those whose time "
+               "has changed");
+}
+
 void add_device_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--set", flags.overrides, "change a key of the run file: a.b.c=value (repeatable)")
       ->allow_extra_args(false)

@@ -9,6 +9,7 @@
 #include "backend/gpus.h"
 #include "launch/rank_identity.h"
 #include "run/config/run_config.h"
+#include "run/data_changes.h"
 #include "run/session/session_device.h"
 
 namespace CLI {
@@ -27,6 +28,8 @@ struct RunFlags {
   bool no_tune = false;
 };
 
+/// Declares --changed-data, whose help is `changed`, and --check-data.
+void add_data_flags(CLI::App& app, DataCheck& check, const std::string& changed);
 /// Declares --config and those of add_device_flags().
 void add_run_flags(CLI::App& app, RunFlags& flags);
 /// Declares --set, --device, --precision, --gpus, --no-tune and --threads.

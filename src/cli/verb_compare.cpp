@@ -47,7 +47,7 @@ RecordedRun read_run(const std::string& name) {
 }
 
 int diff(const DiffFlags& flags) {
-  const auto differences = config_differences(read_run(flags.before), read_run(flags.after));
+  const auto differences = run_differences(read_run(flags.before), read_run(flags.after));
   const std::string text =
       flags.json ? json_line(differences_json(differences)) : differences_text(differences);
   std::fputs(text.c_str(), stdout);
@@ -62,8 +62,10 @@ void declare_compare(CLI::App& app, const Context& context, Action& action) {
                  "run folders, folders with runs in them, or patterns in quotes: 'runs/lr-*'")
       ->required()
       ->type_name("RUN...");
-  app.add_option("--keys", flags->keys,
-                 "config keys to show: optimizer.sgd.lr,batch.total (default: those that differ)")
+  app.add_option(
+         "--keys", flags->keys,
+         "what to show: keys of configs, optimizer.sgd.lr,batch.total, or of runs, run.ranks "
+         "(default: those that differ)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIST");

@@ -20,6 +20,7 @@ namespace {
 struct EvalFlags {
   StoredFlags stored;
   EvaluationRequest request;
+  DataCheck check;
   std::string out;
   bool json = false;
 };
@@ -45,7 +46,8 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   request.batch = flags.stored.batch;
   const std::filesystem::path folder = tables_folder(flags, rank);
   SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
-  const InferenceData data = open_evaluated(rank.stored, request.data, rank.ranks, rank.opening);
+  const InferenceData data =
+      open_evaluated(rank.stored, request.data, rank.ranks, rank.opening, flags.check);
   const Evaluation evaluation = evaluate_stored(rank.stored, device, rank.ranks, data, request);
   if (!rank.speaks()) return;
   const EvaluatedModel of{.weights = text_of(rank.stored),
@@ -68,6 +70,8 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
   app.add_option("--data", flags->request.data,
                  "val, train, or a folder with a folder of pictures for each class of the run")
       ->type_name("DATA");
+  add_data_flags(app, flags->check,
+                 "evaluate although the split of the run has changed since it was trained");
   app.add_option("--top-k", flags->request.top,
                  "k of the top-k accuracy, where there are more classes")
       ->check(whole_number(1, 1'000'000))

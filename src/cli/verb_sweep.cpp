@@ -22,6 +22,7 @@
 #include "report/plotter.h"
 #include "sweep/results.h"
 #include "sweep/sweep.h"
+#include "sweep/sweep_data.h"
 #include "train/stop_request.h"
 
 namespace trainyard::cli {
@@ -37,6 +38,7 @@ struct SweepFlags {
   std::optional<int> jobs;
   std::string out;
   bool dry_run = false;
+  DataCheck check;
 };
 
 /// The sweep before its first process.
@@ -75,6 +77,13 @@ std::vector<int> gpus_of_sweep(const SweepFlags& flags) {
   return ordinals;
 }
 
+/// Throws Error{data} if a run that has begun has other data than its config names now.
+void check_data(const std::vector<SweepRun>& runs, const std::vector<RunConfig>& configs,
+                const DataCheck& check) {
+  SweepData data({.cache_folder = cache_folder(), .warn = print_warning}, check);
+  for (std::size_t i = 0; i < runs.size(); ++i) data.compare(runs[i], configs[i]);
+}
+
 /// All configs are read before anything starts: a key that no config has is told at once.
 void read_sweep_runs(Sweep& sweep, const SweepFlags& flags) {
   std::vector<RunConfig> configs;
@@ -88,6 +97,7 @@ void read_sweep_runs(Sweep& sweep, const SweepFlags& flags) {
   for (std::size_t i = 0; i < sweep.runs.size(); ++i) {
     sweep.runs[i].before = progress_of(sweep.runs[i], configs[i], sweep.file);
   }
+  check_data(sweep.runs, configs, flags.check);
 }
 
 Sweep prepare(const SweepFlags& flags) {
@@ -122,6 +132,8 @@ std::vector<std::string> arguments_of(const SweepFlags& flags, const Sweep& swee
   std::vector<std::string> words;
   if (run.before == SweepProgress::unfinished) {
     words = {"resume", run.folder.string()};
+    if (flags.check.changed) words.emplace_back("--changed-data");
+    if (flags.check.all_files) words.emplace_back("--check-data");
   } else {
     RunFlags own = flags.run;
     own.overrides.insert(own.overrides.end(), run.overrides.begin(), run.overrides.end());
@@ -241,6 +253,9 @@ void declare_sweep(CLI::App& app, const Context& context, Action& action) {
       ->type_name("N");
   app.add_option("--out", flags->out, "folder of the sweep (default: sweeps/NAME)")
       ->type_name("FOLDER");
+  add_data_flags(app, flags->check,
+                 "continue although the data have changed since the runs began; runs that have "
+                 "ended stay as they are");
   app.add_flag("--dry-run", flags->dry_run, "list the runs and start none");
   action = [flags, context] { return sweep_runs(*flags, context); };
 }

@@ -18,7 +18,9 @@
 #include "cli/verbs.h"
 #include "config/near_file.h"
 #include "launch/rank_output.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/resolved_config.h"
+#include "run/done_run.h"
 #include "run/resume_checks.h"
 #include "run/run_folder.h"
 #include "run/training_run.h"
@@ -35,6 +37,7 @@ struct TrainFlags : StartFlags {
   std::string resume_folder;  // of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
   double max_seconds = 0;
+  DataCheck check;
 };
 
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
@@ -124,6 +127,7 @@ TrainingRequest training_request(const TrainFlags& flags, const Context& context
   TrainingRequest request = request_of(flags, context);
   request.max_seconds = flags.max_seconds;
   request.eager = flags.eager;
+  request.check = flags.check;
   return request;
 }
 
@@ -170,15 +174,28 @@ bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFla
   return true;
 }
 
+/// The run of --skip-done that need not be repeated.
+std::optional<fs::path> run_to_skip(const TrainFlags& flags, const RunConfig& config,
+                                    const TrainingRequest& request, const Context& context) {
+  const WantedRun wanted{
+      .config = config,
+      .hash = config_hash(typed_yaml(config), request.init ? request.init->hash : ""),
+      .global_batch = global_batch(config, context.identity.ranks)};
+  return done_run("runs", wanted, flags.check,
+                  {.seed = static_cast<std::uint64_t>(config.seed),
+                   .cache_folder = cache_folder(),
+                   .warn = [&](const std::string& text) {
+                     if (context.identity.rank == 0) context.messages.warn(text);
+                   }});
+}
+
 int train(const TrainFlags& flags, const Context& context) {
   const RunFlags run = with_overrides(flags);
   RunConfig config = read_config(run, context.identity.local_ranks);
   TrainingRequest request = training_request(flags, context);
   if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {
-    const std::string hash =
-        config_hash(typed_yaml(config), request.init ? request.init->hash : "");
-    const auto done = completed_run("runs", config.name, hash);
+    const auto done = run_to_skip(flags, config, request, context);
     if (done) {
       if (!flags.quiet) {
         context.messages.say("skipped: " + done->string() + " is done",
@@ -265,7 +282,10 @@ void declare_train(CLI::App& app, const Context& context, Action& action) {
   add_start_flags(app, *flags);
   app.add_flag("--resume", flags->resume, "continue --out, or this config's newest unfinished run");
   app.add_flag("--skip-done", flags->skip_done,
-               "do nothing if a run of exactly this config has completed");
+               "do nothing if a run of this config, --init, global batch and data has completed");
+  add_data_flags(app, flags->check,
+                 "with --skip-done: start a new run although the data have changed since one "
+                 "completed; with --resume: continue on them as they are now");
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
   action = [flags, context] { return train_in_ranks(*flags, context); };
@@ -277,6 +297,8 @@ void declare_resume(CLI::App& app, const Context& context, Action& action) {
   add_device_flags(app, flags->run);
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
+  add_data_flags(app, flags->check,
+                 "continue although the data have changed since the run began, and record it");
   action = [flags, context] { return resume_in_ranks(*flags, context); };
 }
 

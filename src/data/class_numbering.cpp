@@ -70,6 +70,8 @@ class NumberedSet final : public Dataset {
   }
   [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
   [[nodiscard]] std::string fingerprint() const override { return set_->fingerprint(); }
+  /// With the labels that the fingerprint is of: the set's own.
+  [[nodiscard]] SampleFiles files() const override { return set_->files(); }
   [[nodiscard]] HeldSamples held() const override {
     HeldSamples held = set_->held();
     if (!held.labels.empty()) held.labels = labels_;

@@ -15,6 +15,7 @@
 
 #include "config/fields.h"
 #include "data/sample_field.h"
+#include "data/sample_files.h"
 #include "data/vocabulary.h"
 #include "tensor/shape.h"
 
@@ -64,6 +65,9 @@ class Dataset {
   [[nodiscard]] virtual const Vocabulary* vocabulary() const { return nullptr; }
   /// XXH3-128 of the source's files (of its parameters if it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
+  /// The files of the samples as they were when the set was opened, and the hashes of those that
+  /// have been decoded by now.
+  [[nodiscard]] virtual SampleFiles files() const { return {}; }
   /// All samples, if the set holds them in memory. read() gives bytes as floats of their values.
   [[nodiscard]] virtual HeldSamples held() const { return {}; }
   /// Whether the images have 8 bits.

@@ -31,6 +31,7 @@ struct MemorySamples {
   std::vector<std::string> class_names = {};
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;  // of tokens, which are a field
   std::string fingerprint = "";
+  SampleFiles files = {};  // without a limit
 };
 
 class MemoryDataset final : public Dataset {
@@ -55,6 +56,7 @@ class MemoryDataset final : public Dataset {
   void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
   [[nodiscard]] const Vocabulary* vocabulary() const override { return samples_.vocabulary.get(); }
   [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
+  [[nodiscard]] SampleFiles files() const override { return samples_.files; }
   [[nodiscard]] HeldSamples held() const override { return held_; }
 
  private:

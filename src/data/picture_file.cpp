@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/read_file.h"
 #include "data/bad_file.h"
 #include "data/image_decode.h"
@@ -34,9 +35,12 @@ ImageSize picture_file_size(const std::filesystem::path& path, std::int64_t max_
   return image_size({file_bytes(path), path.string(), max_pixels});
 }
 
-Picture read_picture_file(const std::filesystem::path& path, int channels,
-                          std::int64_t max_pixels) {
-  return decode_picture({file_bytes(path), path.string(), max_pixels}, channels);
+Picture read_picture_file(const std::filesystem::path& path, int channels, std::int64_t max_pixels,
+                          std::string* hash) {
+  const std::vector<std::byte> bytes = file_bytes(path);
+  Picture picture = decode_picture({bytes, path.string(), max_pixels}, channels);
+  if (hash != nullptr) *hash = hash128_hex(bytes);
+  return picture;
 }
 
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "data/picture.h"
 
@@ -12,8 +13,9 @@ namespace trainyard {
 [[nodiscard]] ImageSize picture_file_size(const std::filesystem::path& path,
                                           std::int64_t max_pixels);
 
-/// The picture, decoded to 1 or 3 channels, upright. Throws Error{data} for a damaged one.
+/// The picture, decoded to 1 or 3 channels, upright; `hash`, if given, gets the XXH3-128 of the
+/// file. Throws Error{data} for a damaged one.
 [[nodiscard]] Picture read_picture_file(const std::filesystem::path& path, int channels,
-                                        std::int64_t max_pixels);
+                                        std::int64_t max_pixels, std::string* hash = nullptr);
 
 }  // namespace trainyard

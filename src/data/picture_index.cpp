@@ -112,6 +112,12 @@ bool describes(const PictureRecord& known, const PictureRecord& now, std::int64_
 
 }  // namespace
 
+std::int64_t unix_time(std::int64_t changed) {
+  const std::chrono::time_point<std::chrono::file_clock, std::chrono::nanoseconds> time{
+      std::chrono::nanoseconds(changed)};
+  return std::chrono::file_clock::to_sys(time).time_since_epoch().count();
+}
+
 std::string picture_index_text(const std::vector<PictureRecord>& records) {
   std::string text(kIndexTitle);
   for (const PictureRecord& record : records) {

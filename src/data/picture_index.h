@@ -20,6 +20,9 @@ struct PictureRecord {
   ImageSize size;            // upright
 };
 
+/// PictureRecord::changed in nanoseconds since 1970, as other programs show it.
+[[nodiscard]] std::int64_t unix_time(std::int64_t changed);
+
 /// The records as text: a line of title, one line each of bytes, changed, h, w and name, and a line
 /// with the XXH3-128 of what precedes it. Names with a line break are left out.
 [[nodiscard]] std::string picture_index_text(const std::vector<PictureRecord>& records);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -20,14 +22,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The hashes of files, each put once by the thread that decodes it first. Files that have theirs
+/// cost a look at a byte.
+class FileHashes {
+ public:
+  explicit FileHashes(std::size_t files)
+      : states_(std::make_unique<std::atomic<State>[]>(files)), texts_(files) {}
+
+  /// True for one caller: it puts the hash.
+  [[nodiscard]] bool claim(std::size_t file) {
+    State unknown = State::unknown;
+    return states_[file].load(std::memory_order_relaxed) == unknown &&
+           states_[file].compare_exchange_strong(unknown, State::claimed);
+  }
+  void put(std::size_t file, std::string_view hash) {
+    std::ranges::copy(hash, texts_[file].begin());
+    states_[file].store(State::known, std::memory_order_release);
+  }
+  [[nodiscard]] std::string of(std::size_t file) const {
+    if (states_[file].load(std::memory_order_acquire) != State::known) return "";
+    return {texts_[file].begin(), texts_[file].end()};
+  }
+
+ private:
+  enum class State : std::uint8_t { unknown, claimed, known };
+  std::unique_ptr<std::atomic<State>[]> states_;
+  std::vector<std::array<char, 32>> texts_;
+};
+
 class PictureSet final : public Dataset {
  public:
   PictureSet(PictureFiles files, const PictureOptions& options, const Opening& opening)
-      : files_(std::move(files)), options_(options) {
+      : files_(std::move(files)), options_(options), hashes_(files_.files.size()) {
     std::vector<std::string> names;
     for (const PictureFile& file : files_.files) names.push_back(file.name);
     const auto records = indexed_pictures(files_.folder, names, options.max_pixels, opening);
-    for (const PictureRecord& record : records) sizes_.push_back(record.size);
+    for (const PictureRecord& record : records) {
+      sizes_.push_back(record.size);
+      lengths_.push_back(record.bytes);
+      times_.push_back(record.changed);
+    }
     fingerprint_ = fingerprint_of(records);
     shape_ =
         options.size ? Shape{options.channels, options.size->h, options.size->w} : shape_of_all();
@@ -42,6 +76,7 @@ class PictureSet final : public Dataset {
     return files_.files[static_cast<std::size_t>(index)].label;
   }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
+  [[nodiscard]] SampleFiles files() const override;
   [[nodiscard]] bool eight_bit() const override { return true; }
   void read(std::int64_t index, float* image) const override { copy_planes(picture(index), image); }
   void read_bytes(std::int64_t index, std::uint8_t* image) const override {
@@ -59,6 +94,9 @@ class PictureSet final : public Dataset {
   PictureFiles files_;
   PictureOptions options_;
   std::vector<ImageSize> sizes_;  // of the pictures in their files
+  std::vector<std::uint64_t> lengths_;
+  std::vector<std::int64_t> times_;  // PictureRecord::changed
+  mutable FileHashes hashes_;
   Shape shape_;
   std::string fingerprint_;
 };
@@ -72,6 +110,18 @@ std::string PictureSet::fingerprint_of(const std::vector<PictureRecord>& records
                 std::to_string(record.size.w) + '\n');
   }
   return hash.hex();
+}
+
+SampleFiles PictureSet::files() const {
+  SampleFiles all{.folder = files_.folder};
+  for (std::size_t i = 0; i < files_.files.size(); ++i) {
+    all.files.push_back({.name = files_.files[i].name,
+                         .label = files_.files[i].label,
+                         .bytes = lengths_[i],
+                         .changed = unix_time(times_[i]),
+                         .hash = hashes_.of(i)});
+  }
+  return all;
 }
 
 /// That of the pictures if it is one, else no height and width.
@@ -89,8 +139,11 @@ Shape PictureSet::sample_shape(std::int64_t index) const {
 
 Picture PictureSet::picture(std::int64_t index) const {
   const fs::path file = path(index);
-  Picture stored =
-      read_picture_file(file, static_cast<int>(options_.channels), options_.max_pixels);
+  std::string hash;
+  const bool first = hashes_.claim(static_cast<std::size_t>(index));
+  Picture stored = read_picture_file(file, static_cast<int>(options_.channels), options_.max_pixels,
+                                     first ? &hash : nullptr);
+  if (first) hashes_.put(static_cast<std::size_t>(index), hash);
   if (stored.size() != sizes_[static_cast<std::size_t>(index)]) {
     bad_file(file, "has changed size since the run began; do not change data folders during a run");
   }
@@ -113,6 +166,7 @@ std::unique_ptr<Dataset> held_in_memory(const Dataset& set) {
     set.read_bytes(i, samples.bytes.data() + i * elements);
     samples.labels[static_cast<std::size_t>(i)] = set.label(i);
   });
+  samples.files = set.files();
   return std::make_unique<MemoryDataset>(std::move(samples));
 }
 

@@ -21,6 +21,16 @@ std::string fingerprint_of(const Dataset& set, const std::vector<std::int64_t>& 
   return hash.hex();
 }
 
+SampleFiles files_of(const Dataset& set, const std::vector<std::int64_t>& indices) {
+  SampleFiles all = set.files();
+  SampleFiles own{.folder = all.folder};
+  if (all.files.empty()) return own;
+  for (const std::int64_t index : indices) {
+    own.files.push_back(std::move(all.files[static_cast<std::size_t>(index)]));
+  }
+  return own;
+}
+
 /// Reads from a set that does not hold its samples.
 class Subset final : public Dataset {
  public:
@@ -48,6 +58,7 @@ class Subset final : public Dataset {
   }
   [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
+  [[nodiscard]] SampleFiles files() const override { return files_of(*set_, indices_); }
   [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
   void read_bytes(std::int64_t index, std::uint8_t* image) const override {
     set_->read_bytes(at(index), image);
@@ -133,7 +144,8 @@ std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
                         .classes = set->classes(),
                         .class_names = set->class_names(),
                         .vocabulary = vocabulary_of(*set),
-                        .fingerprint = fingerprint_of(*set, indices)};
+                        .fingerprint = fingerprint_of(*set, indices),
+                        .files = files_of(*set, indices)};
   return std::make_unique<MemoryDataset>(std::move(samples));
 }
 

@@ -9,6 +9,7 @@
 #include "data/class_numbering.h"
 #include "data/image_folder.h"
 #include "inference/source_options.h"
+#include "run/config/resolved_config.h"
 #include "run/session/session_data.h"
 #include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
@@ -53,10 +54,35 @@ std::optional<WeightRule> evaluation_weights(const RunConfig& run, const ClassNu
   return weights;
 }
 
+/// Whether the splits are those of the run's config, not others by --set.
+bool reads_own_splits(const StoredModel& stored) {
+  const RunConfig own = read_run_config(stored.run / "config.yaml", {});
+  return std::ranges::none_of(
+      config_differences(own, stored.config), [](const config::Difference& difference) {
+        return difference.key == "seed" || difference.key.starts_with("data.train") ||
+               difference.key.starts_with("data.val");
+      });
+}
+
+void require_own_split(const StoredModel& stored, const std::string& data, const Dataset& set,
+                       const DataCheck& check, const Opening& opening) {
+  const bool train = data == "train";
+  const DataFacts known = recorded_facts(stored.run);
+  SplitFacts now = facts_of(set);
+  std::vector<std::string> changes = {
+      split_change(train ? known.train : known.val, now, check.all_files)};
+  std::erase(changes, "");
+  for (std::string& change : changes) {
+    change = (train ? "training split: " : "validation split: ") + change;
+  }
+  judge_changes(changes, stored.run.string(),
+                "evaluate on them as they are now with --changed-data", check, opening.warn);
+}
+
 }  // namespace
 
 InferenceData open_evaluated(const StoredModel& stored, const std::string& data, RankGroup& ranks,
-                             const Opening& opening) {
+                             const Opening& opening, const DataCheck& check) {
   const RunConfig& run = stored.config;
   if (!is_split(data)) require_folder(data);
   const SamplesRecord samples = samples_of(stored, opening);
@@ -66,6 +92,9 @@ InferenceData open_evaluated(const StoredModel& stored, const std::string& data,
   of_data.may_lack_classes = true;
   auto set = is_split(data) ? open_shared(*split_named(run, data).source, of_data, ranks)
                             : open_class_folders(run, samples, data, of_data);
+  if (is_split(data) && ranks.rank() == 0 && reads_own_splits(stored)) {
+    require_own_split(stored, data, *set, check, opening);
+  }
   InferenceData opened{.set = numbered_as(std::move(set), numbering, "'" + data + "'"),
                        .pipeline = nullptr,
                        .weights = evaluation_weights(run, numbering, ranks, opening)};

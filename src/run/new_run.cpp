@@ -47,11 +47,11 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
            {"version", request_.version},
            {"host", host_name()},
            {"ranks", session.batch().ranks},
+           {"global_batch", session.batch().global},
            {"seed", session.config().seed},
            {"overrides", request_.overrides},
-           {"config_hash", facts.hash},
-           {"train_fingerprint", session.data().train->fingerprint()},
-           {"val_fingerprint", session.data().val->fingerprint()}};
+           {"config_hash", facts.hash}};
+  put_facts(facts_of(session.data()), run);
   run[kTypedPaths] = typed_paths(request_.config.settled);
   if (session.model().memory().averages()) {
     run["judged_weights"] = session.model().judges_average() ? "average" : "trained";

@@ -7,6 +7,7 @@
 #include "run/best_checkpoint.h"
 #include "run/config/resolved_config.h"
 #include "run/config_changes.h"
+#include "run/data_changes.h"
 #include "run/initial_weights.h"
 #include "run/reproduction.h"
 #include "run/samples_file.h"
@@ -55,8 +56,17 @@ RunFolder ResumedRun::open_folder(const Disk& disk) const {
   return RunFolder::open(disk, request_.resume);
 }
 
+void ResumedRun::look_at(const SessionData& data, const Warn& warn) {
+  data_ = facts_of(data);
+  samples_ = record_of(*data.train);
+  data_changes_ = data_changes(recorded_facts(request_.resume), data_, request_.check.all_files);
+  judge_changes(data_changes_, request_.resume.string(),
+                "continue on them as they are now with --changed-data", request_.check, warn);
+}
+
 std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& warn) {
   DeviceChoice device = request_.device;
+  if (ranks.rank() == 0) device.opened = [&](const SessionData& data) { look_at(data, warn); };
   device.begins(RunPhase::loading);
   checkpoint_ = load_newest_checkpoint(request_.resume / "checkpoints");
   std::optional<Statistics> known;
@@ -72,6 +82,9 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   device.choices = choices_of(record());
   auto session =
       std::make_unique<Session>(request_.config, device, known ? &*known : nullptr, ranks);
+  circumstances_ = ResumeCircumstances{.ranks = session->batch().ranks,
+                                       .global_batch = session->batch().global,
+                                       .version = request_.version};
   require_vocabulary_of_run(request_.resume, session->data().train->vocabulary());
   for (const std::string& difference :
        reproduction_differences(record(), reproduction(session->device()))) {
@@ -128,7 +141,16 @@ std::string ResumedRun::write_changes(const RunFolder& folder, const RunFacts& f
                             .command = request_.command,
                             .epoch = state.epoch + 1,
                             .step = state.step + 1};
-  return change.differences.empty() ? "" : record_change(folder, change);
+  const std::string warning = change.differences.empty() ? "" : record_change(folder, change);
+  if (!circumstances_) return warning;
+  record_resume(folder, *circumstances_,
+                {.data = data_,
+                 .changes = data_changes_,
+                 .command = request_.command,
+                 .epoch = change.epoch,
+                 .step = change.step});
+  if (!data_changes_.empty()) replace_samples(folder, samples_);
+  return warning;
 }
 
 }  // namespace trainyard

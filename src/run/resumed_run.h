@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "checkpoint/checkpoint_files.h"
+#include "run/resume_record.h"
 #include "run/run_start.h"
+#include "run/samples_file.h"
 
 namespace trainyard {
 
@@ -23,9 +25,12 @@ class ResumedRun final : public RunStart {
   [[nodiscard]] std::filesystem::path picture() const override;
   [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
   /// With the checkpoint's number of threads, unless one is requested, and the choices of the run.
+  /// Throws Error{data}, besides, on rank 0 for other data than the run's, unless the request
+  /// allows them.
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
   /// With initial weights, those of --init if the run began so, if no checkpoint was ever written.
   [[nodiscard]] StartPoint fill(Session& session, const Warn& warn) override;
+  [[nodiscard]] DataFacts known_data() const override { return data_; }
   /// Also what the start, or the last save, did not write because the process died.
   void write_record(const RunFolder& folder, const RunFacts& facts,
                     Session& session) const override;
@@ -35,11 +40,16 @@ class ResumedRun final : public RunStart {
  private:
   /// The run.json of the run.
   [[nodiscard]] std::filesystem::path record() const { return request_.resume / "run.json"; }
+  void look_at(const SessionData& data, const Warn& warn);
 
   const TrainingRequest& request_;
   RunIdentity identity_;
-  bool begins_ = false;                         // no checkpoint was ever written
-  std::optional<LoadedCheckpoint> checkpoint_;  // between make_session() and fill()
+  bool begins_ = false;                               // no checkpoint was ever written
+  DataFacts data_;                                    // on rank 0, like the next
+  std::vector<std::string> data_changes_;             // from the run's
+  SamplesRecord samples_;                             // of the training split
+  std::optional<ResumeCircumstances> circumstances_;  // once the session is made
+  std::optional<LoadedCheckpoint> checkpoint_;        // between make_session() and fill()
   /// That the run continues from, and the best one; after fill().
   std::optional<CheckpointEntry> newest_, best_;
 };

@@ -303,15 +303,16 @@ std::optional<fs::path> newest_unfinished_run(const fs::path& root, const std::s
   return std::nullopt;
 }
 
-std::optional<fs::path> completed_run(const fs::path& root, const std::string& name,
-                                      std::string_view config_hash) {
+std::vector<fs::path> completed_runs(const fs::path& root, const std::string& name,
+                                     std::string_view config_hash) {
+  std::vector<fs::path> runs;
   for (const std::int64_t number : run_numbers(root / name)) {
     const fs::path path = root / name / numbered(number);
     const auto status = read_status(path / "status.json");
     const bool done = status && status->state == RunState::completed;
-    if (done && status->config_hash == config_hash) return path;
+    if (done && status->config_hash == config_hash) runs.push_back(path);
   }
-  return std::nullopt;
+  return runs;
 }
 
 }  // namespace trainyard

@@ -92,9 +92,9 @@ class RunFolder {
 [[nodiscard]] std::optional<std::filesystem::path> newest_unfinished_run(
     const std::filesystem::path& root, const std::string& name);
 
-/// The run of `root`/`name` that completed with this config (--skip-done). Empty if there is none.
-[[nodiscard]] std::optional<std::filesystem::path> completed_run(const std::filesystem::path& root,
-                                                                 const std::string& name,
-                                                                 std::string_view config_hash);
+/// The runs of `root`/`name` that completed with this config, the highest number first.
+[[nodiscard]] std::vector<std::filesystem::path> completed_runs(const std::filesystem::path& root,
+                                                                const std::string& name,
+                                                                std::string_view config_hash);
 
 }  // namespace trainyard

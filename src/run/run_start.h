@@ -14,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "checkpoint/run_identity.h"
 #include "report/epoch_line.h"
+#include "run/data_facts.h"
 #include "run/run_folder.h"
 #include "run/session/session.h"
 #include "run/training_request.h"
@@ -69,11 +70,15 @@ class RunStart {
   /// make_session(). Throws Error{checkpoint}.
   [[nodiscard]] virtual StartPoint fill(Session& session, const Warn& warn) = 0;
 
+  /// The data with the hashes of their files that earlier starts recorded; once the session is
+  /// made, on rank 0.
+  [[nodiscard]] virtual DataFacts known_data() const { return {}; }
+
   /// Before any row of a table is written. Throws Error{disk}, as the next.
   virtual void write_record(const RunFolder& folder, const RunFacts& facts,
                             Session& session) const = 0;
-  /// Immediately before the first step from `state`: records how the config differs from that of
-  /// the run so far. Returns a warning, or "".
+  /// Immediately before the first step from `state`: records how the config, the data and the
+  /// ranks differ from those of the run so far. Returns a warning, or "".
   [[nodiscard]] virtual std::string write_changes(const RunFolder& folder, const RunFacts& facts,
                                                   const TrainingState& state) const = 0;
 };

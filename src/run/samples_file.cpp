@@ -38,7 +38,10 @@ SamplesRecord record_of(const Dataset& set) {
 void write_samples(const RunFolder& folder, const Dataset& train) {
   std::error_code ignored;
   if (std::filesystem::exists(folder.file(kSamplesFile), ignored)) return;
-  const SamplesRecord record = record_of(train);
+  replace_samples(folder, record_of(train));
+}
+
+void replace_samples(const RunFolder& folder, const SamplesRecord& record) {
   folder.write(kSamplesFile,
                json_text({{"image", {record.image[0], record.image[1], record.image[2]}},
                           {"eight_bit", record.eight_bit},

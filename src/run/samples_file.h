@@ -25,6 +25,7 @@ struct SamplesRecord {
 
 /// Writes the file unless it is there.
 void write_samples(const RunFolder& folder, const Dataset& train);
+void replace_samples(const RunFolder& folder, const SamplesRecord& record);
 
 /// Empty for a run from before the file existed. Throws Error{checkpoint} if it is damaged.
 [[nodiscard]] std::optional<SamplesRecord> read_samples(const std::filesystem::path& run);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/config/run_config.h"
+#include "run/data_changes.h"
 #include "run/initial_weights.h"
 #include "run/session/session_device.h"
 
@@ -25,6 +26,7 @@ struct TrainingRequest {
   std::optional<InitialWeights> init;  // weights of a new run
   std::filesystem::path output;        // --plot, or empty
   std::filesystem::path gnuplot;       // program, or empty: no plots
+  DataCheck check;                     // of a resume: its data against the run's
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
 };

@@ -100,6 +100,7 @@ class TrainingRun {
   std::unique_ptr<Session> session_;
   std::optional<SplitMetrics> split_metrics_;
   std::unique_ptr<RunKeeper> keeper_;         // on rank 0 alone
+  std::optional<DataFiles> data_files_;       // there too, like the next
   std::unique_ptr<Model> text_model_;         // there too, if the run writes texts
   std::unique_ptr<TextGenerator> generator_;  // of text_model_
   /// False: a failure removes the folder, so that an error in config or data leaves none.
@@ -244,6 +245,7 @@ void TrainingRun::save(const TrainingState& state, bool best) {
   CheckpointContent content = snapshot(*session_, state);
   content.run = start_->identity().id.value_or("");
   keeper_->save(content, state, best, session_->config().checkpoint.keep);
+  data_files_->write_news();
 }
 
 /// The texts of an epoch, which the weights that are judged write.
@@ -304,6 +306,8 @@ RunResult TrainingRun::train() {
     keeper_->status().unit = sample_unit(session_->model().graph().graph).brief;
     const std::string warning = start_->write_changes(keeper_->folder(), facts_, from_.state);
     if (!warning.empty()) warn(warning);
+    data_files_.emplace(keeper_->folder(), session_->data(), start_->known_data());
+    data_files_->write();
     keeper_->begin(judged_, from_.state, from_.resumed ? from_.resumed->checkpoint : "");
   }
   Trainer trainer(trainer_parts(), options, from_.state);

@@ -4,6 +4,7 @@
 
 #include "analysis/run_difference.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "written_run.h"
 
 using namespace trainyard;
@@ -87,13 +88,55 @@ TEST_CASE("runs that are judged by different metrics name theirs") {
 
 TEST_CASE("the difference of two runs is that of their resolved configs") {
   std::vector<RecordedRun> runs = two_runs();
-  CHECK(differences_text(config_differences(runs[0], runs[1])) ==
-        "optimizer.sgd.lr: 0.1 -> 0.05\n");
-  CHECK(differences_text(config_differences(runs[0], runs[0])) == "the configs are the same\n");
-  CHECK(differences_json(config_differences(runs[0], runs[1])) ==
+  CHECK(differences_text(run_differences(runs[0], runs[1])) == "optimizer.sgd.lr: 0.1 -> 0.05\n");
+  CHECK(differences_text(run_differences(runs[0], runs[0])) == "the configs are the same\n");
+  CHECK(differences_json(run_differences(runs[0], runs[1])) ==
         Json{{"optimizer.sgd.lr", {{"before", "0.1"}, {"after", "0.05"}}}});
   RecordedRun lost = lost_run();
   lost.problems = {"cannot open it"};
-  CHECK_THROWS_WITH_AS(static_cast<void>(config_differences(runs[0], lost)),
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_differences(runs[0], lost)),
                        "the config of 'runs/lost' cannot be read: cannot open it", Error);
+}
+
+TEST_CASE("what determines a result besides the config is compared, the number of threads is not") {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& name, const std::string& threads, const Json& record) {
+    folder.write(name + "/config.yaml", "name: tiny\nthreads: " + threads + "\n");
+    folder.write(name + "/run.json", json_text(record));
+    return read_recorded_run(folder / name, kLater);
+  };
+  Json record{{"id", "x"},
+              {"ranks", 1},
+              {"global_batch", 16},
+              {"train_fingerprint", "ab"},
+              {"val_fingerprint", "cd"},
+              {"device", "cpu"},
+              {"target", "cpu"},
+              {"libraries", "a library"},
+              {"choices", Json::object()},
+              {"version", "1"}};
+  const RecordedRun first = read("a", "1", record);
+  CHECK(run_differences(first, read("b", "2", record)).empty());
+  record["ranks"] = 2;
+  record["resumes"] = {{{"ranks", 4}, {"global_batch", 16}}, {{"ranks", 2}, {"global_batch", 32}}};
+  record["init"] = {{"hash", "ef"}};
+  record["val_fingerprint"] = "xy";
+  record["choices"] = {{"conv", "an engine"}};
+  record["version"] = "2";
+  const RecordedRun other = read("b", "2", record);
+  const std::string kernels = "cpu, a library, " + hash128_hex(record["choices"].dump());
+  CHECK(differences_text(run_differences(first, other)) ==
+        "run.init: (not set) -> ef\nrun.ranks: 1 -> 2, 4\nrun.global_batch: 16 -> 16, 32\n"
+        "run.val_data: cd -> xy\nrun.kernels: cpu, a library -> " +
+            kernels + "\nrun.version: 1 -> 2\n");
+  const RecordedRun unknown = read("c", "3", Json::array());
+  const std::vector<RecordedRun> runs = {first, other, unknown};
+  const RunTable table = tabulate(runs);
+  CHECK(table.keys == std::vector<std::string>{"run.init", "run.ranks", "run.global_batch",
+                                               "run.val_data", "run.kernels", "run.version"});
+  CHECK(table.rows[1].values ==
+        std::vector<std::string>{"ef", "2, 4", "16, 32", "xy", kernels, "2"});
+  CHECK(table.rows[2].values == std::vector<std::string>(6));
+  CHECK(tabulate(runs, {"threads", "run.train_data"}).rows[0].values ==
+        std::vector<std::string>{"1", "ab"});
 }

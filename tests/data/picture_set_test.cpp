@@ -2,12 +2,15 @@
 #include "data/picture_set.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 
+#include "base/hash.h"
 #include "data/image_folder.h"
 #include "data/picture_file.h"
 #include "data/picture_index.h"
+#include "data/subset.h"
 #include "helpers.h"
 #include "jpeg_files.h"
 
@@ -60,6 +63,53 @@ TEST_CASE("pictures of several sizes are resized to the given one when they are 
     std::vector<float> image(72);
     set->read(1, image.data());
     CHECK(image == std::vector<float>(72, 20));
+  }
+}
+
+TEST_CASE("a set lists its files, with their hashes once they were decoded") {
+  const test::TemporaryFolder folder;
+  folder.write("a/1.png", plain_png(5, 9, 10));
+  folder.write("b/2.png", plain_png(30, 2, 20));
+  const std::string bytes = plain_png(30, 2, 20);
+  for (const std::int64_t memory : {1024, 0}) {
+    ImageFolderOptions options = sized_options(folder, {4, 6});
+    options.memory_mib = memory;
+    const auto set = open_image_folder(options);
+    std::vector<float> image(72);
+    set->read(1, image.data());
+    set->read(1, image.data());
+    const SampleFiles found = set->files();
+    CHECK(found.folder == folder.path());
+    REQUIRE(found.files.size() == 2);
+    CHECK(found.files[0].hash.empty() == (memory == 0));
+    const SampleFile& second = found.files[1];
+    CHECK(second.name == "b/2.png");
+    CHECK(second.label == 1);
+    CHECK(second.bytes == bytes.size());
+    CHECK(second.hash == hash128_hex(std::string_view(bytes)));
+    struct stat status {};
+    REQUIRE(::stat((folder / "b/2.png").c_str(), &status) == 0);
+    CHECK(second.changed ==
+          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec);
+  }
+}
+
+TEST_CASE(
+    "the files of a subset are those of its samples, and times are no part of a fingerprint") {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"a/1.png", "a/2.png", "b/1.png"}) folder.write(name, plain_png(4, 6, 1));
+  for (const std::int64_t memory : {1024, 0}) {
+    ImageFolderOptions options = sized_options(folder, {4, 6});
+    options.memory_mib = memory;
+    const std::string fingerprint = open_image_folder(options)->fingerprint();
+    fs::last_write_time(folder / "a/1.png",
+                        fs::file_time_type::clock::now() + std::chrono::hours(1));
+    CHECK(open_image_folder(options)->fingerprint() == fingerprint);
+    const SampleFiles part = subset(open_image_folder(options), {0, 2})->files();
+    REQUIRE(part.files.size() == 2);
+    CHECK(part.folder == folder.path());
+    CHECK(part.files[0].name == "a/1.png");
+    CHECK(part.files[1].name == "b/1.png");
   }
 }
 

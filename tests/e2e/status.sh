@@ -109,7 +109,7 @@ begin "a failed resume keeps the reached progress in the status"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a
 before=$(field step) best=$(grep -A 3 '"best"' a/status.json)
-run "${quick[@]}" resume a --set epochs=4 --set data.train.size=8
+run "${quick[@]}" resume a --set epochs=4 --set data.train.size=8 --changed-data
 expect_code 3
 expect_equal "$(field state) $(field step)" "failed $before"
 expect_equal "$(grep -A 3 '"best"' a/status.json)" "$best"

@@ -216,6 +216,10 @@ TEST_CASE("the hash of weights depends on what is loaded, not on where it is sto
   CHECK(hash_of(with_head(1), "c") != hash_of(with_head(2), "d"));
   CHECK(hash_of(with_head(1), "c", {"dense2"}) == hash);
   CHECK(config_hash("epochs: 1\n", "") == hash128_hex(std::string_view("epochs: 1\n")));
+  CHECK(config_hash("epochs: 1\nthreads: 2\nseed: 1\n", "") ==
+        config_hash("epochs: 1\nseed: 1\n", ""));
+  CHECK(config_hash("threads: 2\nseed: 1\n", "") == config_hash("seed: 1\n", ""));
+  CHECK(config_hash("threads: 2\n", "") == config_hash("", ""));
   CHECK(config_hash("epochs: 1\n", hash) != config_hash("epochs: 1\n", ""));
 }
 

@@ -247,6 +247,9 @@ TEST_CASE("a run counts as done only if it completed with the same config") {
   const TemporaryFolder folder;
   put_run(folder / "x" / "0001", "completed", "one");
   put_run(folder / "x" / "0002", "failed", "two");
-  CHECK(completed_run(folder.path(), "x", "one") == folder / "x" / "0001");
-  CHECK_FALSE(completed_run(folder.path(), "x", "two").has_value());
+  put_run(folder / "x" / "0003", "completed", "one");
+  const std::vector<std::filesystem::path> newest_first = {folder / "x" / "0003",
+                                                           folder / "x" / "0001"};
+  CHECK(completed_runs(folder.path(), "x", "one") == newest_first);
+  CHECK(completed_runs(folder.path(), "x", "two").empty());
 }

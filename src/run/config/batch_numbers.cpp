@@ -18,9 +18,13 @@ std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
   return *run.batch.total / parts;
 }
 
+std::int64_t global_batch(const RunConfig& run, std::int64_t ranks) {
+  return replica_batch(run, ranks) * ranks * shards_of_rank(run, ranks) * run.accumulate;
+}
+
 BatchNumbers batch_numbers(const RunConfig& run, std::int64_t ranks, std::int64_t samples) {
-  BatchNumbers numbers{.replica = replica_batch(run, ranks), .ranks = ranks};
-  numbers.global = numbers.replica * ranks * shards_of_rank(run, ranks) * run.accumulate;
+  BatchNumbers numbers{
+      .replica = replica_batch(run, ranks), .ranks = ranks, .global = global_batch(run, ranks)};
   numbers.steps = samples / numbers.global;
   numbers.dropped = samples - numbers.steps * numbers.global;
   if (numbers.steps > 0) return numbers;

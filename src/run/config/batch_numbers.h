@@ -20,6 +20,9 @@ struct BatchNumbers {
 /// the passes of all `ranks`.
 [[nodiscard]] std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks);
 
+/// Samples of a step. Throws as replica_batch().
+[[nodiscard]] std::int64_t global_batch(const RunConfig& run, std::int64_t ranks);
+
 /// The numbers of a run on `ranks` ranks whose training split has `samples` samples. Throws
 /// Error{config} as replica_batch(), or if the samples do not fill one step.
 [[nodiscard]] BatchNumbers batch_numbers(const RunConfig& run, std::int64_t ranks,

@@ -12,6 +12,16 @@ config::Node resolved_tree(const RunConfig& config) {
   return tree;
 }
 
+/// Without the key that no result depends on.
+std::string without_threads(std::string_view yaml) {
+  const std::string before = "\n" + std::string(yaml);
+  const std::size_t begin = before.find("\nthreads: ");
+  if (begin == std::string::npos) return std::string(yaml);
+  const std::size_t end = before.find('\n', begin + 1);
+  const std::string after = end == std::string::npos ? "" : before.substr(end);
+  return (before.substr(0, begin) + after).substr(1);
+}
+
 }  // namespace
 
 std::string resolved_yaml(const RunConfig& config) {
@@ -24,7 +34,7 @@ std::string typed_yaml(const RunConfig& config) {
 
 std::string config_hash(std::string_view config, std::string_view weights) {
   Hash128 hash;
-  hash.update(config);
+  hash.update(without_threads(config));
   // Nothing is added without weights: the hash of a config alone must not change.
   if (!weights.empty()) hash.update("init: " + std::string(weights) + "\n");
   return hash.hex();

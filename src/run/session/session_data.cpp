@@ -238,12 +238,14 @@ bool reads_samples(const Graph& network, const Dataset& set, const Pipeline& pip
 }  // namespace
 
 SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
-                      const Opening& opening) {
+                      const Opening& opening,
+                      const std::function<void(const SessionData&)>& opened) {
   SessionData data;
   data.train = open_shared(*run.data.train.source, opening, ranks);
   Opening of_val = opening;
   of_val.may_lack_classes = true;
   data.val = open_shared(*run.data.val.source, of_val, ranks);
+  opened(data);
   number_classes(data, opening);
   warn_of_equal_splits(data, opening);
   warn_of_regression_on_labels(run, opening);

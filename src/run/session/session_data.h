@@ -39,9 +39,12 @@ struct SessionData {
 
 /// Opens both splits, and makes the pipeline from the run's preprocessing and augmentations.
 /// `known` are the statistics of the training split from a checkpoint, or null to compute them with
-/// `threads`. Throws Error{data}, Error{checkpoint} for statistics of other images.
-[[nodiscard]] SessionData open_data(const RunConfig& run, const Statistics* known, int threads,
-                                    RankGroup& ranks, const Opening& opening);
+/// `threads`; `opened` is called between. Throws Error{data}, Error{checkpoint} for statistics of
+/// other images.
+[[nodiscard]] SessionData open_data(
+    const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
+    const Opening& opening,
+    const std::function<void(const SessionData&)>& opened = [](const SessionData&) {});
 
 /// The pipeline of a run for samples of `image` ([c, h, w]), whose training split has these known
 /// statistics. Throws Error{checkpoint} for statistics of other images.

@@ -24,6 +24,8 @@
 
 namespace trainyard {
 
+struct SessionData;
+
 /// The device to compute on.
 struct DeviceChoice {
   enum class Kind { cpu, reference, gpu } kind = Kind::cpu;
@@ -37,6 +39,8 @@ struct DeviceChoice {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// Called for each long phase of making a session.
   std::function<void(RunPhase)> begins = [](RunPhase) {};
+  /// Called with the data sets as soon as they are open, before anything depends on them.
+  std::function<void(const SessionData&)> opened = [](const SessionData&) {};
 };
 /// The precision of a device if the run does not give one: fp32; fp64 on the reference device.
 [[nodiscard]] Precision default_precision(DeviceChoice::Kind kind);

@@ -135,7 +135,8 @@ std::string share(std::unique_ptr<Dataset>& set) {
                             .classes = set->classes(),
                             .class_names = set->class_names(),
                             .vocabulary = vocabulary_in(text_of(set->vocabulary())),
-                            .fingerprint = set->fingerprint()},
+                            .fingerprint = set->fingerprint(),
+                            .files = set->files()},
                            fields));
   return place;
 }

@@ -1,0 +1,67 @@
+// What the data of a run are: as they were opened, and as its folder recorded them, in run.json,
+// samples.json and, for samples that are a file each, data_files.csv.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "formats/json.h"
+#include "run/run_folder.h"
+#include "run/session/session_data.h"
+
+namespace trainyard {
+
+/// What is not known, of a run from before it was recorded, is empty or 0.
+struct SplitFacts {
+  std::string fingerprint;
+  std::int64_t samples = 0;
+  std::int64_t classes = 0;
+  std::vector<std::string> class_names;
+  SampleFiles files;
+};
+
+struct DataFacts {
+  SplitFacts train, val;
+};
+
+[[nodiscard]] SplitFacts facts_of(const Dataset& set);
+[[nodiscard]] DataFacts facts_of(const SessionData& data);
+/// Those of both splits of a config, which are opened. Throws as DatasetSource::open().
+[[nodiscard]] DataFacts open_facts(const RunConfig& run, const Opening& opening);
+
+/// What the run in `folder` recorded; nothing without a run.json that can be read. Throws
+/// Error{checkpoint} for a damaged data_files.csv.
+[[nodiscard]] DataFacts recorded_facts(const std::filesystem::path& folder);
+
+/// Sets the keys of run.json that recorded_facts() reads.
+void put_facts(const DataFacts& facts, Json& run);
+
+/// split,name,label,bytes,changed,hash: a line for each file of both splits.
+[[nodiscard]] std::string data_files_csv(const DataFacts& facts);
+
+/// data_files.csv of a run that trains: written before its first step, and again as the hashes of
+/// its files become known. Nothing for samples that are no files of their own.
+class DataFiles {
+ public:
+  /// All outlive it. `known`: the same data, with hashes from earlier starts of the run.
+  DataFiles(const RunFolder& folder, const SessionData& data, DataFacts known);
+  /// Throws Error{disk}, as the next.
+  void write();
+  /// Writes if more hashes are known than were written: of a hundredth of the files, or of all.
+  void write_news();
+
+ private:
+  /// Takes what has been decoded by now, and returns the number of files whose hash is known.
+  std::int64_t look();
+
+  const RunFolder* folder_;
+  const SessionData* data_;
+  DataFacts known_;
+  std::int64_t files_ = 0;
+  std::int64_t written_ = 0;  // hashes
+};
+
+}  // namespace trainyard
