@@ -62,8 +62,7 @@ std::string SplitMetrics::fault() const {
   classes.erase(-1);
   if (classes.size() > 1) return "an output of the network is not a number";
   if (classes.empty()) return "";
-  return fmt::format("all samples are of class {}, and it takes two",
-                     *classes.begin());
+  return fmt::format("all samples are of class {}, and it takes two", *classes.begin());
 }
 
 }  // namespace trainyard

@@ -133,9 +133,9 @@ TEST_CASE("a missing image folder is refused") {
 
 TEST_CASE("an empty image folder is refused") {
   const test::TemporaryFolder folder;
-  CHECK(data_message(folder_options(folder)) == "'" + folder.text() +
-                                                    "' holds no class folders with pictures; expected " +
-                                                    folder.text() + "/CLASS/*.jpg");
+  CHECK(data_message(folder_options(folder)) ==
+        "'" + folder.text() + "' holds no class folders with pictures; expected " + folder.text() +
+            "/CLASS/*.jpg");
 }
 
 TEST_CASE("a class folder without pictures is refused") {

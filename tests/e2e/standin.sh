@@ -197,7 +197,7 @@ if begin_on_gpus "bench times each node of a step by itself, and when it runs wi
   done
   expect_equal "$(wc -l <<<"$rows")" "$(grep -cE '"microseconds":[0-9.e-]*[1-9]' <<<"$rows")"
   # One row a launch, and one span a launch of ours.
-  nodes=$(grep -o '"nodes":[0-9]*,"own_bytes"' <<<"$out" | grep -o '[0-9]*')
+  nodes=$(grep -o '"nodes":[0-9]*,"own_bytes"' <<<"$out" | grep -o '[0-9]*' | head -n 1)
   expect_equal "$(wc -l <<<"$rows")" "$nodes"
   ours=$(grep -c '"functor":"[A-Z]' <<<"$rows")
   expect_equal "$(grep -c '"node":' nodes.jsonl)" "$ours"

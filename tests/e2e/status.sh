@@ -105,13 +105,13 @@ run "${quick[@]}" resume a --set optimizer.sgd.lr=1e30
 expect_verdict diverged 5
 expect_out "not finite"
 
-begin "a failed resume keeps the reached progress in the status"
+begin "a failed attempt to extend a complete run leaves its status"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a
 before=$(field step) best=$(grep -A 3 '"best"' a/status.json)
 run "${quick[@]}" resume a --set epochs=4 --set data.train.size=8 --changed-data
 expect_code 3
-expect_equal "$(field state) $(field step)" "failed $before"
+expect_equal "$(field state) $(field step)" "completed $before"
 expect_equal "$(grep -A 3 '"best"' a/status.json)" "$best"
 
 begin "doctor on a folder that is not a run says so"

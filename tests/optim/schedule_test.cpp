@@ -261,7 +261,8 @@ TEST_CASE("a formula without a learning rate is refused before the run, with pla
         "t.yaml:2:15: the learning rate must be a number of at least 0, found text 'fast' after 0 "
         "steps");
   // Within an epoch, and at the last step.
-  CHECK(refusal("expression: $base / max(step - 1000, 1000 - step)").find("division by zero") != std::string::npos);
+  CHECK(refusal("expression: $base / max(step - 1000, 1000 - step)").find("division by zero") !=
+        std::string::npos);
   CHECK(refusal("expression: $base * (steps - 1.5 - step)").ends_with("after 54669 steps"));
   CHECK(refusal("cosine").empty());
 }
