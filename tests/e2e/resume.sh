@@ -238,7 +238,7 @@ name: pictures
 network: {input: [3, 8, 8], layers: [dense: 2, softmax]}
 data:
   train: {source: image_folder, root: pictures, size: 8, memory_mib: 0}
-  val: {source: image_folder, root: pictures, size: 8, memory_mib: 0, limit: 8}
+  val: {source: image_folder, root: pictures, size: 8, memory_mib: 0, limit: 4}
 batch: {per_gpu: 4}
 loss: cross_entropy
 optimizer: {sgd: {lr: 0.01}}
