@@ -20,12 +20,14 @@ gpu_programs() {
 }
 
 run_tests() {
-  local program failures=0 count=0
+  local program output failures=0 count=0
   export LD_LIBRARY_PATH=$KIT_BUILD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   while IFS= read -r program; do
     count=$((count + 1))
     echo "$(basename "$program"):"
-    "$@" "$program" 2>&1 | tail -n 12 || failures=1
+    output=$("$@" "$program" 2>&1) || failures=1
+    tail -n 12 <<<"$output"
+    ! grep -qE '\| +0 passed \| +0 failed \| +[1-9][0-9]* skipped' <<<"$output" || die "all cases were skipped: no GPU"
   done < <(gpu_programs)
   [[ $count -gt 0 ]] || die "$KIT_BUILD/tests has no test labelled $KIT_LABEL that matches $KIT_TESTS"
   return "$failures"

@@ -49,6 +49,10 @@ on_fake 1 doctor tests
 expect_code 1
 expect_out "| doctor | failed |"
 expect_out "| tests | failed |"
+printf '#!/bin/sh\necho "[doctest] test cases: 0 | 0 passed | 0 failed | 5 skipped"\n' >build/tests/kernels/test_kernels_gpu
+on_fake 1 tests
+expect_code 1
+expect_out "| tests | failed |"
 run "$kit" run 1 peer
 expect_code 1
 expect_err "run 1 has no part 'peer'"
