@@ -34,6 +34,21 @@ std::string batch_warning(std::int64_t saved, std::int64_t now) {
          "those of an uninterrupted run; 'batch: {total: ...}' is the same on any number of ranks";
 }
 
+/// Throws Error{data} for classes that are no longer those by which the run numbers its labels.
+void require_same_classes(const std::filesystem::path& run, const SamplesRecord& now) {
+  const std::optional<SamplesRecord> before = read_samples(run);
+  if (!before || before->class_names.empty() || before->class_names == now.class_names) return;
+  const auto text = [](const std::vector<std::string>& names) {
+    std::string all;
+    for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
+    return all.empty() ? std::string("without names") : all;
+  };
+  throw Error(ErrorKind::data,
+              "the classes of the run " + run.string() + " are " + text(before->class_names) +
+                  ", those of the training split are now " + text(now.class_names) +
+                  "; a run keeps its classes: begin another one with --init " + run.string());
+}
+
 }  // namespace
 
 ResumedRun::ResumedRun(const TrainingRequest& request)
@@ -62,6 +77,7 @@ void ResumedRun::look_at(const SessionData& data, const Warn& warn) {
   data_changes_ = data_changes(recorded_facts(request_.resume), data_, request_.check.all_files);
   judge_changes(data_changes_, request_.resume.string(),
                 "continue on them as they are now with --changed-data", request_.check, warn);
+  if (!begins_) require_same_classes(request_.resume, samples_);
 }
 
 std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& warn) {

@@ -76,6 +76,15 @@ run "$train" eval runs/colours/0001 --data d/val
 expect_code 4
 expect_err "'d/val' has the class 'wolf', which the run does not have"
 
+begin "a run keeps its classes when its data change"
+write_colours_run
+run "$train" colours.yaml --set epochs=2
+mv d/train/cat d/train/wolf
+mv d/val/cat d/val/wolf
+run "$train" resume runs/colours/0001 --set epochs=3 --changed-data
+expect_code 4
+expect_err "are 'cat', 'dog', 'fox', those of the training split are now 'dog', 'fox', 'wolf'; a run keeps its classes"
+
 begin "an empty class folder is a class without samples in validation, and an error in training"
 write_colours_run
 rm d/val/dog/*
@@ -121,4 +130,4 @@ run "$train" check colours.yaml --set loss=mse
 expect_code 0
 expect_err "'mse' has no 'target': outputs are compared with the labels of classes"
 
-finish 6 0
+finish 7 0
