@@ -1,6 +1,7 @@
 #include "starter/starter.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <string>
 #include <system_error>
@@ -8,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/file_path.h"
+#include "config/node.h"
 #include "starter/starter_texts.h"
 
 namespace trainyard {
@@ -60,6 +62,13 @@ fs::path seen_from(const fs::path& folder, const fs::path& path) {
   return config::absolute_path(path).lexically_relative(place);
 }
 
+/// Quoted if YAML would read a number, a truth value or nothing: 2024, 010, true, null.
+std::string text_in_yaml(const std::string& text) {
+  const bool letter = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+  const bool plain = config::scalar_node(text, false, {}).kind == config::Node::Kind::text;
+  return letter && plain ? text : json_quoted(text);
+}
+
 }  // namespace
 
 StarterFiles write_starter(StarterData data, const fs::path& folder, const Disk& disk) {
@@ -71,6 +80,7 @@ StarterFiles write_starter(StarterData data, const fs::path& folder, const Disk&
   require_new(files.network);
   const std::map<std::string, std::string> words = {
       {"name", data.name},
+      {"name text", text_in_yaml(data.name)},
       {"path", json_quoted(data.path.string())},
       {"split", split_text(data)},
       {"batch", std::to_string(batch_for(data.samples))},

@@ -9,7 +9,7 @@ constexpr std::string_view kPicturesConfig = R"yaml(
 # A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', see what
 # the network gets with 'train browse @name@.yaml', and train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
-name: @name@
+name: @name text@
 network: {file: @name@_network.yaml, vars: {classes: @classes@}}
 data:
   # One folder of pictures for each class. All are resized to 64x64; if you change that, change
@@ -59,7 +59,7 @@ constexpr std::string_view kTextConfig = R"yaml(
 # A run that learns to continue a text, character by character. Train with 'train @name@.yaml', then
 # 'train generate runs/@name@/0001 --prompt "The "' writes text. 'train schema --reference' lists
 # every key.
-name: @name@
+name: @name text@
 network: {file: @name@_network.yaml, vars: {tokens: 64, vocabulary: @characters@}}
 data:
   # Windows of 64 characters, one after another; what comes next is predicted at each place of them.
@@ -91,7 +91,7 @@ constexpr std::string_view kCifar10Config = R"yaml(
 # CIFAR-10: 50,000 training pictures of 32x32 in 10 classes. Get it with 'train data get cifar10',
 # which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
-name: @name@
+name: @name text@
 network: {file: @name@_network.yaml}
 data:
   train: {source: cifar10, split: train, shuffle: true}
@@ -133,7 +133,7 @@ constexpr std::string_view kMnistConfig = R"yaml(
 # @name@: 60,000 training pictures of 28x28 in 10 classes, grey. Get it with 'train data get @name@',
 # which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
-name: @name@
+name: @name text@
 network: {file: @name@_network.yaml}
 data:
   train: {source: @name@, split: train, shuffle: true}
@@ -175,7 +175,7 @@ constexpr std::string_view kImdbConfig = R"yaml(
 # IMDB: is a film review positive? 25,000 training reviews, of which the last 80 words are read. Get
 # them with 'train data get imdb', which puts them into $TRAINYARD_DATA, or data/ if that is not set.
 # Train with 'train @name@.yaml'. 'train schema --reference' lists every key.
-name: @name@
+name: @name text@
 network: {file: @name@_network.yaml, vars: {tokens: 80, vocabulary: 20000}}
 data:
   train: {source: imdb, split: train, vocabulary: 20000, length: 80}

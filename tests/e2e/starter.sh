@@ -34,6 +34,15 @@ expect_code 2
 expect_err "'./flowers_network.yaml' exists"
 expect_no_path flowers.yaml
 
+begin "a folder whose name YAML reads as a number, a truth value or nothing gets a config that is accepted"
+for name in 2024 010 1e3 true null; do
+  write_pictures "$PWD/$name" 16
+  run "$train" init "$name"
+  expect_code 0
+  run "$train" check "$name.yaml"
+  expect_code 0
+done
+
 begin "a folder with train and val gets both"
 write_pictures "$PWD/pets/train" 8
 write_pictures "$PWD/pets/val" 8
@@ -127,4 +136,4 @@ run "$train" data get mnist --to sets --from http://127.0.0.1:1
 expect_code 8
 expect_err "cannot fetch http://127.0.0.1:1/train-images-idx3-ubyte.gz"
 
-finish 6 0
+finish 7 0
