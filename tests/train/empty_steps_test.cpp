@@ -167,8 +167,7 @@ TEST_CASE("steps without a sample that counts leave a dynamic loss scale alone")
   training.options = {.loss_scale = {.start = 4, .dynamic = true, .growth = 2}};
   training.updates = 8;
   std::vector<double> scales;
-  for (const StepResult& step : train_on_ranks(1, training)[0].updates) {
-    scales.push_back(step.loss_scale);
-  }
+  const TrainedRank trained = train_on_ranks(1, training)[0];
+  for (const StepResult& step : trained.updates) scales.push_back(step.loss_scale);
   CHECK(scales == std::vector<double>{4, 4, 4, 8, 8, 8, 8, 16});
 }
