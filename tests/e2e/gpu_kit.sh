@@ -130,9 +130,17 @@ fi
 
 if begin_on_gpus "the third run trains the rows that are not done, and goes on where it was cut off"; then
   run "$train" data make shapes store/data/cifar-10-batches-bin --train 100 --test 32
+  # What an earlier occasion began, and had no time to end.
+  begun=store/runs/cnn-bf16-1
+  run "$source_dir/scripts/standin.sh" --build "$build" 1 "$train" --config "$source_dir/configs/cnn_cifar10.yaml" --epochs 1 --no-tune --precision bf16 \
+    --seed 1 --set "data.train.root=$PWD/store/data" --set "data.val.root=$PWD/store/data" --set data.train.limit=64 \
+    --set data.val.limit=32 --gpus 1 --quiet --out "$begun" --max-time 0.01s
+  expect_code 75
+  rm -rf "$begun/plots" "$begun/weights"
   small 3
   expect_code 0
   expect_out "| rows | passed |"
+  expect_equal "$(grep -c '^train resume' "$begun/command.txt")" 1
   expect_equal "$(grep -c '^cnn,bf16,[12],0' output/rows.csv)" 2
   small 3
   expect_equal "$(wc -l <output/rows.csv)" 3
