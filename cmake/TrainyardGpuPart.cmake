@@ -66,8 +66,9 @@ function(ty_serves_plugin target)
 endfunction()
 
 # ty_gpu_test(NAME SOURCES files... LINK targets... INCLUDE folders...)
-# A test that needs a GPU. Without one all of its cases are skipped, and CTest reports that. The paths of
-# NVIDIA's libraries are TY_CUDNN_LIBRARY, TY_CUBLASLT_LIBRARY and TY_NCCL_LIBRARY.
+# A test that needs a GPU. Without one all of its cases are skipped, and CTest reports that. NVIDIA's libraries are
+# TY_CUDNN_LIBRARY, TY_CUBLASLT_LIBRARY and TY_NCCL_LIBRARY: names, as the program may run on another machine than the
+# one that built it. CTest adds the folders of this machine to where the loader looks.
 function(ty_gpu_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;INCLUDE" ${ARGN})
   ty_absolute(sources ${arg_SOURCES})
@@ -81,9 +82,15 @@ function(ty_gpu_test name)
   endif()
   ty_test(${name} LABELS gpu SOURCES ${arg_SOURCES} LINK ${arg_LINK})
   target_include_directories(test_${name} PRIVATE ${folders})
-  target_compile_definitions(test_${name} PRIVATE TY_CUDNN_LIBRARY="${CUDNN_LIBRARY}"
-    TY_CUBLASLT_LIBRARY="${CUDA_cublasLt_LIBRARY}" TY_NCCL_LIBRARY="${NCCL_LIBRARY}")
-  set_tests_properties(${name} PROPERTIES
+  target_compile_definitions(test_${name} PRIVATE TY_CUDNN_LIBRARY="libcudnn.so.9"
+    TY_CUBLASLT_LIBRARY="libcublasLt.so.${CUDAToolkit_VERSION_MAJOR}" TY_NCCL_LIBRARY="libnccl.so.2")
+  set(folders "")
+  foreach(library ${CUDNN_LIBRARY} ${CUDA_cublasLt_LIBRARY} ${NCCL_LIBRARY})
+    cmake_path(GET library PARENT_PATH folder)
+    list(APPEND folders "LD_LIBRARY_PATH=path_list_append:${folder}")
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${folders}"
     SKIP_REGULAR_EXPRESSION "cases: +0 . +0 passed . +0 failed . +[1-9][0-9]* skipped")
 endfunction()
 

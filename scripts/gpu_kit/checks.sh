@@ -21,7 +21,7 @@ gpu_programs() {
 
 run_tests() {
   local program output failures=0 count=0
-  export LD_LIBRARY_PATH=$KIT_BUILD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  with_own_libraries
   while IFS= read -r program; do
     count=$((count + 1))
     echo "$(basename "$program"):"

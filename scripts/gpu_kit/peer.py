@@ -8,14 +8,16 @@ whole eager step with its batch in one CUDA graph; reduce-overhead and max-autot
 gradient scaler, so they are for bf16. Prints one line of JSON: images/s as the median over windows, with the lowest
 and the highest, and the seconds to the end of the first step.
 """
-import argparse, importlib.util, json, statistics, time
+import argparse, importlib.util, json, statistics, sys, time
 import torch
 from torch import nn
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location("peer", path)
-    module = importlib.util.module_from_spec(spec)
+    # torch.compile imports the module again by its name.
+    name = "torch_train_speed"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 

@@ -92,8 +92,9 @@ suite() {
     flags=()
     [[ $config != *_cifar10 ]] ||
       flags=(--set "data.train={$images, size: 8192}" --set "data.val={$images, size: 128, split: test}")
-    row=$("$train" bench --config "$config" --gpus 1 --scaling 1 --batch "$batch" --rounds 1 --windows 1 --seconds 0.2 --json \
-      --plot "$KIT_STORE/$config.png" "${flags[@]}")
+    # Its table and, with gnuplot, its plot are written to the current folder.
+    row=$(cd "$KIT_STORE" && "$train" bench --config "$config" --gpus 1 --scaling 1 --batch "$batch" --rounds 1 \
+      --windows 1 --seconds 0.2 --json "${flags[@]}")
     echo "$row" | tee -a "$results"
     finding suite "$config, batch $batch, samples/s" "$(number images_per_s <<<"$row" | rounded 0)" "$published" \
       "the GPU rows of docs/recipes.md"
@@ -181,8 +182,12 @@ peers() {
 
 case $1 in
   speed | layers | nodes | suite | resnet50 | pictures) "$1" ;;
-  probe) "$KIT_BUILD/bin/probe" --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/probe.jsonl" ;;
+  probe)
+    with_own_libraries
+    "$KIT_BUILD/bin/probe" --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/probe.jsonl"
+    ;;
   steps)
+    with_own_libraries
     flags=(--config scripts/bench/resnet20.yaml --batch 128)
     [[ -z $small ]] || flags=(--config scripts/kill_resume.yaml --batch 4 --steps 2)
     "$KIT_BUILD/bin/probe_step" "${flags[@]}" --precision bf16 --seconds $((KIT_SECONDS - 5)) --output "$KIT_OUTPUT/steps.jsonl"
