@@ -72,7 +72,7 @@ layers() {
 # Of the GPU part in lib/node_times, of a build with TRAINYARD_NODE_TIMES; stand-ins always record.
 nodes() {
   local part spans network
-  part=$(compgen -G "$KIT_BUILD/lib/node_times/libtrainyard_cuda*.so") || part=${TRAINYARD_GPU_PART-}
+  part=${TRAINYARD_GPU_PART:-$(compgen -G "$KIT_BUILD/lib/node_times/libtrainyard_cuda*.so" || true)}
   [[ -n $part ]] || leave_out "the GPU part that records nodes was not packed"
   spans=$(mktemp)
   for network in resnet20 minigooglenet cnn; do
@@ -93,8 +93,12 @@ suite() {
     [[ $config != *_cifar10 ]] ||
       flags=(--set "data.train={$images, size: 8192}" --set "data.val={$images, size: 128, split: test}")
     # Its table and, with gnuplot, its plot are written to the current folder.
-    row=$(cd "$KIT_STORE" && "$train" bench --config "$config" --gpus 1 --scaling 1 --batch "$batch" --rounds 1 \
-      --windows 1 --seconds 0.2 --json "${flags[@]}")
+    row=$(
+      file=$PWD/configs/$config.yaml
+      cd "$KIT_STORE"
+      "$train" bench --config "$file" --gpus 1 --scaling 1 --batch "$batch" --rounds 1 --windows 1 --seconds 0.2 \
+        --json "${flags[@]}"
+    )
     echo "$row" | tee -a "$results"
     finding suite "$config, batch $batch, samples/s" "$(number images_per_s <<<"$row" | rounded 0)" "$published" \
       "the GPU rows of docs/recipes.md"
