@@ -35,7 +35,8 @@ void work_on_rank(const StoredFlags& flags, const Context& own,
                     .device = std::move(device),
                     .opening = {.seed = static_cast<std::uint64_t>(stored.config.seed),
                                 .cache_folder = cache_folder(),
-                                .warn = warn}};
+                                .warn = warn,
+                                .division = recorded_division(stored.run)}};
     work(rank);
     ranks.sign_off();
   } catch (const Error& error) {

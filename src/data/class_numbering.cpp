@@ -72,6 +72,10 @@ class NumberedSet final : public Dataset {
   [[nodiscard]] std::string fingerprint() const override { return set_->fingerprint(); }
   /// With the labels that the fingerprint is of: the set's own.
   [[nodiscard]] SampleFiles files() const override { return set_->files(); }
+  [[nodiscard]] std::string file(std::int64_t index) const override { return set_->file(index); }
+  [[nodiscard]] std::int64_t origin(std::int64_t index) const override {
+    return set_->origin(index);
+  }
   [[nodiscard]] HeldSamples held() const override {
     HeldSamples held = set_->held();
     if (!held.labels.empty()) held.labels = labels_;

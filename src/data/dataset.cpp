@@ -18,6 +18,11 @@ void Dataset::read_bytes(std::int64_t index, std::uint8_t* image) const {
   std::copy_n(held().bytes.data() + index * elements, elements, image);
 }
 
+std::string sample_name(const Dataset& set, std::int64_t index) {
+  std::string file = set.file(index);
+  return file.empty() ? std::to_string(set.origin(index)) : file;
+}
+
 std::string sample_text(const Dataset& set) {
   if (!has_images(set)) {
     for (const SampleField& field : set.fields()) {

@@ -68,6 +68,13 @@ class Dataset {
   /// The files of the samples as they were when the set was opened, and the hashes of those that
   /// have been decoded by now.
   [[nodiscard]] virtual SampleFiles files() const { return {}; }
+  /// The file of sample `index` below the set's folder; "" if it has none of its own.
+  [[nodiscard]] virtual std::string file(std::int64_t index) const {
+    static_cast<void>(index);
+    return "";
+  }
+  /// The index of sample `index` in what its source opened: another one in a part of it.
+  [[nodiscard]] virtual std::int64_t origin(std::int64_t index) const { return index; }
   /// All samples, if the set holds them in memory. read() gives bytes as floats of their values.
   [[nodiscard]] virtual HeldSamples held() const { return {}; }
   /// Whether the images have 8 bits.
@@ -81,11 +88,18 @@ class Dataset {
 
 [[nodiscard]] inline bool has_images(const Dataset& set) { return set.image_shape() != kNoImage; }
 
+/// What tells a sample from the others of its source: its file, else its index there.
+[[nodiscard]] std::string sample_name(const Dataset& set, std::int64_t index);
+
 /// What a sample is, for messages: "[3, 32, 32]", "of several sizes", "of 80 tokens".
 [[nodiscard]] std::string sample_text(const Dataset& set);
 
 /// The parts that a set is divided into.
 enum class Part { train, val };
+
+/// How `val_fraction` divides a set (part_of() in data/subset.h). By index is the rule of runs
+/// whose run.json names none.
+enum class Division { by_name, by_index };
 
 /// What a source may use when it opens a set.
 struct Opening {
@@ -93,6 +107,7 @@ struct Opening {
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning
+  Division division = Division::by_name;
 };
 
 /// How a dataset is opened: `source: NAME` with its keys next to it.

@@ -85,4 +85,13 @@ std::int32_t MemoryDataset::label(std::int64_t index) const {
   return held_.labels[(static_cast<std::size_t>(index) + 1) * labels_each() - 1];
 }
 
+std::string MemoryDataset::file(std::int64_t index) const {
+  const auto& files = samples_.files.files;
+  return files.empty() ? "" : files[static_cast<std::size_t>(index)].name;
+}
+
+std::int64_t MemoryDataset::origin(std::int64_t index) const {
+  return samples_.origins.empty() ? index : samples_.origins[static_cast<std::size_t>(index)];
+}
+
 }  // namespace trainyard

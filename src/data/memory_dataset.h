@@ -31,7 +31,8 @@ struct MemorySamples {
   std::vector<std::string> class_names = {};
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;  // of tokens, which are a field
   std::string fingerprint = "";
-  SampleFiles files = {};  // without a limit
+  SampleFiles files = {};                  // without a limit
+  std::vector<std::int64_t> origins = {};  // Dataset::origin(); empty: the samples' own indices
 };
 
 class MemoryDataset final : public Dataset {
@@ -57,6 +58,8 @@ class MemoryDataset final : public Dataset {
   [[nodiscard]] const Vocabulary* vocabulary() const override { return samples_.vocabulary.get(); }
   [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
   [[nodiscard]] SampleFiles files() const override { return samples_.files; }
+  [[nodiscard]] std::string file(std::int64_t index) const override;
+  [[nodiscard]] std::int64_t origin(std::int64_t index) const override;
   [[nodiscard]] HeldSamples held() const override { return held_; }
 
  private:

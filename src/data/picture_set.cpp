@@ -77,6 +77,9 @@ class PictureSet final : public Dataset {
   }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] SampleFiles files() const override;
+  [[nodiscard]] std::string file(std::int64_t index) const override {
+    return files_.files[static_cast<std::size_t>(index)].name;
+  }
   [[nodiscard]] bool eight_bit() const override { return true; }
   void read(std::int64_t index, float* image) const override { copy_planes(picture(index), image); }
   void read_bytes(std::int64_t index, std::uint8_t* image) const override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -29,6 +30,12 @@ SampleFiles files_of(const Dataset& set, const std::vector<std::int64_t>& indice
     own.files.push_back(std::move(all.files[static_cast<std::size_t>(index)]));
   }
   return own;
+}
+
+std::vector<std::int64_t> origins_of(const Dataset& set, const std::vector<std::int64_t>& indices) {
+  std::vector<std::int64_t> origins;
+  for (const std::int64_t index : indices) origins.push_back(set.origin(index));
+  return origins;
 }
 
 /// Reads from a set that does not hold its samples.
@@ -59,6 +66,12 @@ class Subset final : public Dataset {
   [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] SampleFiles files() const override { return files_of(*set_, indices_); }
+  [[nodiscard]] std::string file(std::int64_t index) const override {
+    return set_->file(at(index));
+  }
+  [[nodiscard]] std::int64_t origin(std::int64_t index) const override {
+    return set_->origin(at(index));
+  }
   [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
   void read_bytes(std::int64_t index, std::uint8_t* image) const override {
     set_->read_bytes(at(index), image);
@@ -108,6 +121,48 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const Dataset& set) {
   return std::make_shared<const Vocabulary>(of->unit(), of->words(), of->unknown());
 }
 
+/// What orders the samples of a class: their hashes as text, ties by index.
+std::string key_of(const Dataset& set, std::uint64_t seed, std::int64_t index) {
+  return hash128_hex(std::to_string(seed) + "\n" + sample_name(set, index));
+}
+
+/// Of a class, the nearest whole number to its share, and never its last sample.
+std::size_t val_samples_of(std::size_t samples, double fraction) {
+  const double share = std::floor(static_cast<double>(samples) * fraction + 0.5);
+  return std::min(static_cast<std::size_t>(share), samples - 1);
+}
+
+std::vector<bool> val_by_name(const Dataset& set, const Divided& how) {
+  std::map<std::int32_t, std::vector<std::pair<std::string, std::int64_t>>> classes;
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    classes[set.label(i)].emplace_back(key_of(set, how.seed, i), i);
+  }
+  std::vector<bool> is_val(static_cast<std::size_t>(set.size()));
+  for (auto& [label, keyed] : classes) {
+    std::ranges::sort(keyed);
+    keyed.resize(val_samples_of(keyed.size(), how.fraction));
+    for (const auto& [key, index] : keyed) is_val[static_cast<std::size_t>(index)] = true;
+  }
+  return is_val;
+}
+
+std::vector<bool> val_by_index(const Dataset& set, const Divided& how) {
+  std::vector<std::tuple<std::int32_t, std::uint64_t, std::int64_t>> keyed;
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    const Random4 random =
+        random4(how.seed, RandomStream::order, 0, 9, static_cast<std::uint64_t>(i));
+    keyed.emplace_back(set.label(i), (std::uint64_t{random.word[1]} << 32) | random.word[0], i);
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<bool> is_val(static_cast<std::size_t>(set.size()));
+  for (std::size_t i = 0; i < keyed.size(); ++i) {
+    const auto before = static_cast<double>(i);
+    const bool val = std::floor((before + 1) * how.fraction) > std::floor(before * how.fraction);
+    is_val[static_cast<std::size_t>(std::get<2>(keyed[i]))] = val;
+  }
+  return is_val;
+}
+
 class PartSource final : public DatasetSource {
  public:
   PartSource(std::shared_ptr<const DatasetSource> whole, double fraction, Part part)
@@ -117,7 +172,8 @@ class PartSource final : public DatasetSource {
     std::unique_ptr<Dataset> own = whole_->open_part(opening, fraction_, part_);
     if (own) return own;
     std::unique_ptr<const Dataset> whole = whole_->open(opening);
-    std::vector<std::int64_t> indices = part_of(*whole, fraction_, opening.seed, part_);
+    std::vector<std::int64_t> indices = part_of(
+        *whole, {.fraction = fraction_, .seed = opening.seed, .by = opening.division}, part_);
     return subset(std::move(whole), std::move(indices));
   }
 
@@ -145,23 +201,18 @@ std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
                         .class_names = set->class_names(),
                         .vocabulary = vocabulary_of(*set),
                         .fingerprint = fingerprint_of(*set, indices),
-                        .files = files_of(*set, indices)};
+                        .files = files_of(*set, indices),
+                        .origins = origins_of(*set, indices)};
   return std::make_unique<MemoryDataset>(std::move(samples));
 }
 
-std::vector<std::int64_t> part_of(const Dataset& set, double fraction, std::uint64_t seed,
-                                  Part part) {
-  std::vector<std::tuple<std::int32_t, std::uint64_t, std::int64_t>> keyed;
-  for (std::int64_t i = 0; i < set.size(); ++i) {
-    const Random4 random = random4(seed, RandomStream::order, 0, 9, static_cast<std::uint64_t>(i));
-    keyed.emplace_back(set.label(i), (std::uint64_t{random.word[1]} << 32) | random.word[0], i);
-  }
-  std::sort(keyed.begin(), keyed.end());
+std::vector<std::int64_t> part_of(const Dataset& set, const Divided& how, Part part) {
+  const std::vector<bool> is_val =
+      how.by == Division::by_name ? val_by_name(set, how) : val_by_index(set, how);
   std::vector<std::int64_t> indices;
-  for (std::size_t i = 0; i < keyed.size(); ++i) {
-    const auto before = static_cast<double>(i);
-    const bool val = std::floor((before + 1) * fraction) > std::floor(before * fraction);
-    if (val == (part == Part::val)) indices.push_back(std::get<2>(keyed[i]));
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    const bool val = is_val[static_cast<std::size_t>(i)];
+    if (val == (part == Part::val)) indices.push_back(i);
   }
   if (indices.empty()) {
     throw Error(ErrorKind::config, "val_fraction: of " + std::to_string(set.size()) +
@@ -170,7 +221,6 @@ std::vector<std::int64_t> part_of(const Dataset& set, double fraction, std::uint
                                                           : "training; use a smaller fraction") +
                                        " or more samples");
   }
-  std::sort(indices.begin(), indices.end());
   return indices;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,10 @@ constexpr std::size_t kColumns = 8;
 constexpr std::int64_t kMostSide = 160;  // of a picture, pixels
 
 std::string text_below(const Mistake& mistake, std::span<const std::string> names) {
-  return fmt::format("{}\n>{}\n{:.4f}", name_of_class(names, mistake.label),
-                     name_of_class(names, mistake.predicted), mistake.probability);
+  const std::string file = std::filesystem::path(mistake.file).filename().string();
+  return fmt::format("{}\n>{}\n{:.4f}{}{}", name_of_class(names, mistake.label),
+                     name_of_class(names, mistake.predicted), mistake.probability,
+                     file.empty() ? "" : "\n", file);
 }
 
 }  // namespace

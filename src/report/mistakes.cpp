@@ -40,11 +40,14 @@ std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs, std::s
 }
 
 std::string mistakes_csv(std::span<const Mistake> mistakes, std::span<const std::string> names) {
-  std::string text = "sample,label,predicted,probability\n";
+  const bool files =
+      std::ranges::any_of(mistakes, [](const Mistake& m) { return !m.file.empty(); });
+  std::string text = std::string("sample,label,predicted,probability") + (files ? ",file\n" : "\n");
   for (const Mistake& mistake : mistakes) {
     CsvRow row;
     row.add(mistake.sample).add_text(name_of_class(names, mistake.label));
     row.add_text(name_of_class(names, mistake.predicted)).add_rounded(mistake.probability, 6);
+    if (files) row.add_text(mistake.file);
     text += row.text();
   }
   return text;

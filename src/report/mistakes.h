@@ -16,6 +16,7 @@ struct Mistake {
   std::int64_t label = 0;
   std::int64_t predicted = 0;
   double probability = 0;  // of the predicted class
+  std::string file = {};   // of the sample; "": it has none of its own
 };
 
 /// The probability of class `index` in a row of `outputs`.
@@ -26,7 +27,7 @@ struct Mistake {
 [[nodiscard]] std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs,
                                                            std::size_t most = 100);
 
-/// mistakes.csv: sample,label,predicted,probability.
+/// mistakes.csv: sample,label,predicted,probability, and file if samples have one.
 [[nodiscard]] std::string mistakes_csv(std::span<const Mistake> mistakes,
                                        std::span<const std::string> names);
 

@@ -19,10 +19,12 @@ ClassTables class_tables(const Dataset& set, std::span<const float> outputs, dou
                            .logits = threshold == 0};
   ConfusionMatrix matrix(split);
   std::vector<ClassRow> rows = class_rows(split, matrix);
+  std::vector<Mistake> mistakes = most_confident_mistakes(split);
+  for (Mistake& mistake : mistakes) mistake.file = set.file(mistake.sample);
   return {.names = set.class_names(),
           .matrix = std::move(matrix),
           .rows = std::move(rows),
-          .mistakes = most_confident_mistakes(split)};
+          .mistakes = std::move(mistakes)};
 }
 
 std::vector<TextFile> csv_files(const ClassTables& tables) {

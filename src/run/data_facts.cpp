@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "checkpoint/run_identity.h"
 #include "data/separated_rows.h"
+#include "report/class_table.h"
+#include "report/csv_file.h"
 #include "run/samples_file.h"
 
 namespace trainyard {
@@ -16,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kDivision = "val_fraction_rule";
+constexpr const char* kByName = "seed and name";
 constexpr const char* kDataFiles = "data_files.csv";
 constexpr std::string_view kHeader = "split,name,label,bytes,changed,hash\n";
 constexpr std::uint64_t kMostFilesBytes = std::uint64_t{1} << 32;
@@ -123,6 +127,18 @@ DataFacts recorded_facts(const fs::path& folder) {
   return facts;
 }
 
+Division recorded_division(const fs::path& folder) {
+  const std::optional<Json> run = run_record(folder / "run.json");
+  if (!run || !run->is_object() || !run->contains(kDivision)) return Division::by_index;
+  if (run->at(kDivision) == kByName) return Division::by_name;
+  throw Error(ErrorKind::checkpoint,
+              (folder / "run.json").string() + ": '" + kDivision + "' is " +
+                  run->at(kDivision).dump() + ", expected \"" + kByName +
+                  "\"; continue the run with the version of train that began it");
+}
+
+void put_division(Json& run) { run[kDivision] = kByName; }
+
 void put_facts(const DataFacts& facts, Json& run) {
   run["train_fingerprint"] = facts.train.fingerprint;
   run["val_fingerprint"] = facts.val.fingerprint;
@@ -134,6 +150,17 @@ std::string data_files_csv(const DataFacts& facts) {
   std::string text(kHeader);
   add_lines("train", facts.train.files, text);
   add_lines("val", facts.val.files, text);
+  return text;
+}
+
+std::string val_samples_csv(const Dataset& val) {
+  const std::vector<std::string> names = val.class_names();
+  std::string text = "name,label\n";
+  for (std::int64_t i = 0; i < val.size(); ++i) {
+    CsvRow row;
+    row.add_text(sample_name(val, i)).add_text(name_of_class(names, val.label(i)));
+    text += row.text();
+  }
   return text;
 }
 

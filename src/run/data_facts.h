@@ -1,5 +1,5 @@
 // What the data of a run are: as they were opened, and as its folder recorded them, in run.json,
-// samples.json and, for samples that are a file each, data_files.csv.
+// samples.json, val_samples.csv and, for samples that are a file each, data_files.csv.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,20 @@ struct DataFacts {
 /// Error{checkpoint} for a damaged data_files.csv.
 [[nodiscard]] DataFacts recorded_facts(const std::filesystem::path& folder);
 
+/// How the samples of the run in `folder` were divided, as run.json says. Throws Error{checkpoint}
+/// for a rule that is not known.
+[[nodiscard]] Division recorded_division(const std::filesystem::path& folder);
+/// Names the rule of a new run in run.json.
+void put_division(Json& run);
+
 /// Sets the keys of run.json that recorded_facts() reads.
 void put_facts(const DataFacts& facts, Json& run);
 
 /// split,name,label,bytes,changed,hash: a line for each file of both splits.
 [[nodiscard]] std::string data_files_csv(const DataFacts& facts);
+
+/// val_samples.csv: name,label of each sample; sample_name() and the name of its class.
+[[nodiscard]] std::string val_samples_csv(const Dataset& val);
 
 /// data_files.csv of a run that trains: written before its first step, and again as the hashes of
 /// its files become known. Nothing for samples that are no files of their own.

@@ -52,6 +52,7 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
            {"overrides", request_.overrides},
            {"config_hash", facts.hash}};
   put_facts(facts_of(session.data()), run);
+  if (request_.config.data.val_fraction) put_division(run);
   run[kTypedPaths] = typed_paths(request_.config.settled);
   if (session.model().memory().averages()) {
     run["judged_weights"] = session.model().judges_average() ? "average" : "trained";

@@ -95,6 +95,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
     begins_ = true;
     warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");
   }
+  device.division = recorded_division(request_.resume);
   device.choices = choices_of(record());
   auto session =
       std::make_unique<Session>(request_.config, device, known ? &*known : nullptr, ranks);

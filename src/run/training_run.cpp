@@ -308,6 +308,9 @@ RunResult TrainingRun::train() {
     if (!warning.empty()) warn(warning);
     data_files_.emplace(keeper_->folder(), session_->data(), start_->known_data());
     data_files_->write();
+    if (session_->config().data.val_fraction) {
+      keeper_->folder().write("val_samples.csv", val_samples_csv(*session_->data().val));
+    }
     keeper_->begin(judged_, from_.state, from_.resumed ? from_.resumed->checkpoint : "");
   }
   Trainer trainer(trainer_parts(), options, from_.state);

@@ -11,8 +11,10 @@ SweepData::SweepData(Opening opening, const DataCheck& check)
 
 void SweepData::compare(const SweepRun& run, const RunConfig& config) {
   if (run.before == SweepProgress::none) return;
-  const std::string key =
-      std::to_string(config.seed) + "\n" + config::to_yaml(*config.settled.find("data"));
+  opening_.division = recorded_division(run.folder);
+  const bool by_name = opening_.division == Division::by_name;
+  const std::string key = std::to_string(config.seed) + (by_name ? " by name\n" : " by index\n") +
+                          config::to_yaml(*config.settled.find("data"));
   auto found = known_.find(key);
   if (found == known_.end()) {
     opening_.seed = static_cast<std::uint64_t>(config.seed);

@@ -39,17 +39,41 @@ std::shared_ptr<const DatasetSource> synthetic_source(std::int64_t size) {
       });
 }
 
+/// Samples in memory with files of these names.
+std::unique_ptr<Dataset> named_set(const std::vector<std::string>& names,
+                                   std::vector<std::int32_t> labels) {
+  MemorySamples samples{.image = Shape{1, 1, 1}, .labels = std::move(labels), .classes = 2};
+  samples.bytes.resize(names.size());
+  for (const std::string& name : names) samples.files.files.push_back({.name = name});
+  return std::make_unique<MemoryDataset>(std::move(samples));
+}
+
+/// The names of the samples for validation, sorted.
+std::vector<std::string> val_names(const Dataset& set, std::uint64_t seed) {
+  std::vector<std::string> names;
+  for (const std::int64_t i : part_of(set, {.fraction = 0.3, .seed = seed}, Part::val)) {
+    names.push_back(sample_name(set, i));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("the parts of a set are disjoint and complete for every seed and fraction") {
   const auto set = uneven_set();
+  Division by{};
+  SUBCASE("by name") { by = Division::by_name; }
+  SUBCASE("by index") { by = Division::by_index; }
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     for (const double fraction : {0.011, 0.1, 1.0 / 3, 0.5, 0.9}) {
       CAPTURE(seed);
       CAPTURE(fraction);
-      auto all = part_of(*set, fraction, seed, Part::train);
-      const auto val = part_of(*set, fraction, seed, Part::val);
-      CHECK(std::ssize(val) == static_cast<std::int64_t>(100 * fraction));
+      const Divided how{.fraction = fraction, .seed = seed, .by = by};
+      auto all = part_of(*set, how, Part::train);
+      const auto val = part_of(*set, how, Part::val);
+      if (by == Division::by_index)
+        CHECK(std::ssize(val) == static_cast<std::int64_t>(100 * fraction));
       CHECK(std::ranges::is_sorted(all));
       CHECK(std::ranges::is_sorted(val));
       all.insert(all.end(), val.begin(), val.end());
@@ -60,15 +84,74 @@ TEST_CASE("the parts of a set are disjoint and complete for every seed and fract
   }
 }
 
-TEST_CASE("every class gives its share to validation, up to one sample") {
+TEST_CASE("every class gives the nearest whole number to its share to validation") {
   const auto set = uneven_set();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto val = part_of(*set, 0.3, seed, Part::val);
+    const auto val = part_of(*set, {.fraction = 0.3, .seed = seed}, Part::val);
+    CHECK(of_class(*set, val, 0) == 3);
+    CHECK(of_class(*set, val, 1) == 6);
+    CHECK(of_class(*set, val, 2) == 21);
+  }
+  CHECK(part_of(*set, {.fraction = 0.3, .seed = 1}, Part::val) !=
+        part_of(*set, {.fraction = 0.3, .seed = 2}, Part::val));
+}
+
+TEST_CASE("by index, every class gives its share up to one sample") {
+  const auto set = uneven_set();
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto val =
+        part_of(*set, {.fraction = 0.3, .seed = seed, .by = Division::by_index}, Part::val);
     CHECK(std::abs(static_cast<double>(of_class(*set, val, 0)) - 3.0) < 1);
     CHECK(std::abs(static_cast<double>(of_class(*set, val, 1)) - 6.3) < 1);
     CHECK(std::abs(static_cast<double>(of_class(*set, val, 2)) - 20.7) < 1);
   }
-  CHECK(part_of(*set, 0.3, 1, Part::val) != part_of(*set, 0.3, 2, Part::val));
+}
+
+TEST_CASE("samples are divided by the hash of seed and name: known values") {
+  const auto set = named_set({"a", "b", "c", "d"}, {0, 0, 0, 0});
+  std::vector<std::pair<std::string, std::int64_t>> expected;
+  for (std::int64_t i = 0; i < 4; ++i) {
+    expected.emplace_back(hash128_hex("7\n" + set->file(i)), i);
+  }
+  std::ranges::sort(expected);
+  std::vector<std::int64_t> smallest{expected[0].second, expected[1].second};
+  std::ranges::sort(smallest);
+  CHECK(part_of(*set, {.fraction = 0.5, .seed = 7}, Part::val) == smallest);
+}
+
+TEST_CASE("a class keeps a sample to train on") {
+  const auto set = named_set({"a", "b", "c"}, {0, 0, 1});
+  CHECK(part_of(*set, {.fraction = 0.9, .seed = 1}, Part::train).size() == 2);
+}
+
+TEST_CASE("one file more moves at most one other, of its class") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::size_t count = 2; count < 40; ++count) {
+      std::vector<std::string> names;
+      std::vector<std::int32_t> labels;
+      for (std::size_t i = 0; i < 2 * count; ++i) {
+        names.push_back("file" + std::to_string(i));
+        labels.push_back(i % 2 == 0 ? 0 : 1);
+      }
+      const auto before = val_names(*named_set(names, labels), seed);
+      names.insert(names.begin(), "added");
+      labels.insert(labels.begin(), 1);
+      auto after = val_names(*named_set(names, labels), seed);
+      std::vector<std::string> moved;
+      std::ranges::set_symmetric_difference(before, after, std::back_inserter(moved));
+      std::erase(moved, "added");
+      CHECK(moved.size() <= 1);
+    }
+  }
+}
+
+TEST_CASE("a part knows the files and the indices that its samples had") {
+  const auto part = subset(named_set({"a", "b", "c"}, {0, 1, 1}), {2, 0});
+  CHECK(sample_name(*part, 0) == "c");
+  CHECK(sample_name(*part, 1) == "a");
+  const auto unnamed = subset(uneven_set(), {99, 7});
+  CHECK(sample_name(*unnamed, 0) == "99");
+  CHECK(sample_name(*unnamed, 1) == "7");
 }
 
 TEST_CASE("a subset of a set in memory is in memory, with its samples, labels and names") {
@@ -102,7 +185,7 @@ TEST_CASE("a part of a set that is not in memory reads the samples of the whole"
   const auto source = synthetic_source(40);
   const auto whole = source->open({.seed = 9});
   const auto val = part_source(source, 0.25, Part::val)->open({.seed = 9});
-  const auto indices = part_of(*whole, 0.25, 9, Part::val);
+  const auto indices = part_of(*whole, {.fraction = 0.25, .seed = 9}, Part::val);
   REQUIRE(val->size() == 10);
   CHECK(val->held().labels.empty());
   std::vector<float> expected(4), found(4);

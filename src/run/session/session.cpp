@@ -27,7 +27,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   data_ = open_data(run_, known, device_.threads, ranks_,
                     {.seed = static_cast<std::uint64_t>(run_.seed),
                      .cache_folder = choice.cache_folder,
-                     .warn = choice.warn},
+                     .warn = choice.warn,
+                     .division = choice.division},
                     choice.opened);
   require_fit(run_, network, *data_.train, *data_.pipeline);
   const TrainingGraph graph = training_graph_of(run_, std::move(network), data_.train->fields());

@@ -34,6 +34,7 @@ struct DeviceChoice {
   std::shared_ptr<const UsableGpus> gpus;  // for a gpu; the first one is used
   std::filesystem::path cache_folder;      // for what need not be found twice; empty: none
   bool tune = true;                        // see CudaExecutorSettings, like the one below
+  Division division = Division::by_name;   // of the run that is resumed
   std::string choices;                     // of the run that is resumed, or empty
   std::string no_gpu;                      // why it is not a GPU, if --gpus leaves it open
   std::function<void(const std::string&)> warn = [](const std::string&) {};

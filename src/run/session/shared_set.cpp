@@ -115,6 +115,12 @@ std::string place_text(const Dataset& set, const Extents& extents, const SharedM
                     {"fingerprint", set.fingerprint()}});
 }
 
+std::vector<std::int64_t> origins_of(const Dataset& set) {
+  std::vector<std::int64_t> origins;
+  for (std::int64_t i = 0; i < set.size(); ++i) origins.push_back(set.origin(i));
+  return origins;
+}
+
 /// Moves what `set` holds into shared memory. Returns "" and changes nothing if it holds nothing.
 std::string share(std::unique_ptr<Dataset>& set) {
   const HeldSamples held = set->held();
@@ -136,7 +142,8 @@ std::string share(std::unique_ptr<Dataset>& set) {
                             .class_names = set->class_names(),
                             .vocabulary = vocabulary_in(text_of(set->vocabulary())),
                             .fingerprint = set->fingerprint(),
-                            .files = set->files()},
+                            .files = set->files(),
+                            .origins = origins_of(*set)},
                            fields));
   return place;
 }
