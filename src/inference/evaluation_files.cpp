@@ -90,7 +90,7 @@ std::vector<std::string> write_evaluation(const EvaluationFiles& files, const Di
   disk.replace_file(files.folder / "eval.json", json_text(json_of(evaluation, of)));
   if (!evaluation.tables) return written;
   const ClassTables& tables = *evaluation.tables;
-  for (const TextFile& file : csv_files(tables)) {
+  for (const TextFile& file : csv_files(tables, set)) {
     disk.replace_file(files.folder / file.name, file.text);
     written.push_back(file.name);
   }

@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t kColumns = 8;
 constexpr std::int64_t kMostSide = 160;  // of a picture, pixels
 
-std::string text_below(const Mistake& mistake, std::span<const std::string> names) {
-  const std::string file = std::filesystem::path(mistake.file).filename().string();
+std::string text_below(const Dataset& set, const Mistake& mistake,
+                       std::span<const std::string> names) {
+  const std::string file = std::filesystem::path(set.file(mistake.sample)).filename().string();
   return fmt::format("{}\n>{}\n{:.4f}{}{}", name_of_class(names, mistake.label),
                      name_of_class(names, mistake.predicted), mistake.probability,
                      file.empty() ? "" : "\n", file);
@@ -40,7 +41,7 @@ std::optional<Picture> mistake_sheet(const Dataset& set, std::span<const Mistake
   std::vector<SheetRow> rows;
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (i % kColumns == 0) rows.emplace_back();
-    rows.back().push_back({colored(images[i], range), text_below(mistakes[i], names)});
+    rows.back().push_back({colored(images[i], range), text_below(set, mistakes[i], names)});
   }
   return picture_sheet(rows, kMostSide);
 }

@@ -39,15 +39,16 @@ std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs, std::s
   return mistakes;
 }
 
-std::string mistakes_csv(std::span<const Mistake> mistakes, std::span<const std::string> names) {
-  const bool files =
-      std::ranges::any_of(mistakes, [](const Mistake& m) { return !m.file.empty(); });
-  std::string text = std::string("sample,label,predicted,probability") + (files ? ",file\n" : "\n");
-  for (const Mistake& mistake : mistakes) {
+std::string mistakes_csv(std::span<const Mistake> mistakes, std::span<const std::string> names,
+                         std::span<const std::string> files) {
+  std::string text = "sample,label,predicted,probability";
+  text += files.empty() ? "\n" : ",file\n";
+  for (std::size_t i = 0; i < mistakes.size(); ++i) {
+    const Mistake& mistake = mistakes[i];
     CsvRow row;
     row.add(mistake.sample).add_text(name_of_class(names, mistake.label));
     row.add_text(name_of_class(names, mistake.predicted)).add_rounded(mistake.probability, 6);
-    if (files) row.add_text(mistake.file);
+    if (!files.empty()) row.add_text(files[i]);
     text += row.text();
   }
   return text;

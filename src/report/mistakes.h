@@ -16,7 +16,6 @@ struct Mistake {
   std::int64_t label = 0;
   std::int64_t predicted = 0;
   double probability = 0;  // of the predicted class
-  std::string file = {};   // of the sample; "": it has none of its own
 };
 
 /// The probability of class `index` in a row of `outputs`.
@@ -27,8 +26,10 @@ struct Mistake {
 [[nodiscard]] std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs,
                                                            std::size_t most = 100);
 
-/// mistakes.csv: sample,label,predicted,probability, and file if samples have one.
+/// mistakes.csv: sample,label,predicted,probability, and file with `files`, one for each mistake;
+/// none: samples have no files. `names` are those of the classes.
 [[nodiscard]] std::string mistakes_csv(std::span<const Mistake> mistakes,
-                                       std::span<const std::string> names);
+                                       std::span<const std::string> names,
+                                       std::span<const std::string> files = {});
 
 }  // namespace trainyard

@@ -19,23 +19,24 @@ ClassTables class_tables(const Dataset& set, std::span<const float> outputs, dou
                            .logits = threshold == 0};
   ConfusionMatrix matrix(split);
   std::vector<ClassRow> rows = class_rows(split, matrix);
-  std::vector<Mistake> mistakes = most_confident_mistakes(split);
-  for (Mistake& mistake : mistakes) mistake.file = set.file(mistake.sample);
   return {.names = set.class_names(),
           .matrix = std::move(matrix),
           .rows = std::move(rows),
-          .mistakes = std::move(mistakes)};
+          .mistakes = most_confident_mistakes(split)};
 }
 
-std::vector<TextFile> csv_files(const ClassTables& tables) {
+std::vector<TextFile> csv_files(const ClassTables& tables, const Dataset& set) {
+  std::vector<std::string> files;
+  for (const Mistake& mistake : tables.mistakes) files.push_back(set.file(mistake.sample));
+  std::erase(files, "");  // all of them, if samples have no files
   return {{"classes.csv", classes_csv(tables.rows, tables.names)},
           {"confusion.csv", confusion_csv(tables.matrix, tables.names)},
-          {"mistakes.csv", mistakes_csv(tables.mistakes, tables.names)}};
+          {"mistakes.csv", mistakes_csv(tables.mistakes, tables.names, files)}};
 }
 
-void write_class_tables(const RunFolder& folder, const ClassTables& tables) {
+void write_class_tables(const RunFolder& folder, const ClassTables& tables, const Dataset& set) {
   static_cast<void>(folder.subfolder("eval"));
-  for (const TextFile& file : csv_files(tables)) folder.write("eval/" + file.name, file.text);
+  for (const TextFile& file : csv_files(tables, set)) folder.write("eval/" + file.name, file.text);
 }
 
 }  // namespace trainyard

@@ -32,10 +32,10 @@ struct ClassTables {
 struct TextFile {
   std::string name, text;
 };
-/// classes.csv, confusion.csv and mistakes.csv.
-[[nodiscard]] std::vector<TextFile> csv_files(const ClassTables& tables);
+/// classes.csv, confusion.csv and mistakes.csv, with the files of `set`, which the tables are of.
+[[nodiscard]] std::vector<TextFile> csv_files(const ClassTables& tables, const Dataset& set);
 
 /// Writes them into the folder `eval` of a run. Throws Error{disk}.
-void write_class_tables(const RunFolder& folder, const ClassTables& tables);
+void write_class_tables(const RunFolder& folder, const ClassTables& tables, const Dataset& set);
 
 }  // namespace trainyard

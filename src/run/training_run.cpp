@@ -284,10 +284,11 @@ TrainerParts TrainingRun::trainer_parts() {
           .outputs =
               [this](std::span<const float> rows) {
                 if (!keeper_) return;
-                write_class_tables(
-                    keeper_->folder(),
-                    class_tables(*session_->data().val, rows, usual_threshold(session_->config()),
-                                 session_->config().weights.ignore_label));
+                const Dataset& val = *session_->data().val;
+                write_class_tables(keeper_->folder(),
+                                   class_tables(val, rows, usual_threshold(session_->config()),
+                                                session_->config().weights.ignore_label),
+                                   val);
               },
           .split_metric =
               [this](const Metric& metric, std::span<const float> rows) {

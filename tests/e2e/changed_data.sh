@@ -106,7 +106,51 @@ expect_code 0
 for i in 5 6 7 8 9; do cp pics/train/cat/1.jpg "pics/train/cat/$i.jpg"; done
 run "${quick[@]}" resume a --set epochs=2
 expect_code 4
-expect_err_match "training split: 3 -> [4-8] samples; "
+expect_err_match "training split: 2 -> [4-8] samples; "
+
+begin "one file more moves at most one other across val_fraction; the folder names the samples"
+data_and_run
+mkdir -p all/cat all/dog
+for i in $(seq 10 29); do
+  cp pics/train/cat/1.jpg "all/cat/$i.jpg"
+  cp pics/train/dog/1.jpg "all/dog/$i.jpg"
+done
+sed -i '/^  val:/d; s|^  train: .*|  train: {source: image_folder, root: all, size: 8}\n  val_fraction: 0.25|' run.yaml
+echo "output: {classes: true}" >>run.yaml
+run "${quick[@]}" run.yaml --out a
+expect_code 0
+expect_equal "$(head -n 1 a/val_samples.csv)" name,label
+expect_equal "$(grep -c '^cat/.*,cat$' a/val_samples.csv)" 5
+expect_equal "$(grep -c '^dog/.*,dog$' a/val_samples.csv)" 5
+expect_equal "$(grep -c '"val_fraction_rule": "seed and name"' a/run.json)" 1
+expect_equal "$(head -n 1 a/eval/mistakes.csv)" sample,label,predicted,probability,file
+expect_equal "$(sed 1d a/eval/mistakes.csv | cut -d , -f 5 | grep -vcFf <(cut -d , -f 1 a/val_samples.csv))" 0
+for name in 0 19a 99; do
+  cp pics/train/cat/1.jpg "all/cat/$name.jpg"
+  run "${quick[@]}" run.yaml --out "b$name"
+  expect_code 0
+  moved=$(diff <(grep -v "^cat/$name" a/val_samples.csv) <(grep -v "^cat/$name" "b$name/val_samples.csv") | grep -c '^[<>]')
+  [[ $moved -le 1 ]] || fail "a file more moved $moved others"
+  rm "all/cat/$name.jpg"
+done
+run "${quick[@]}" resume a --set epochs=2
+expect_code 0
+
+begin "a run from before the rule was named keeps the old one"
+data_and_run
+sed -i '/^  val:/d; s/^  train: .*/&\n  val_fraction: 0.5/' run.yaml
+run "${quick[@]}" run.yaml --out a
+# What the version before divided these pictures into, of which run.json had no rule.
+sed -i '/val_fraction_rule/d; s/"train_fingerprint": "[^"]*"/"train_fingerprint": "d455aa621a7ff77d54b1e2edb4f3077f"/; s/"val_fingerprint": "[^"]*"/"val_fingerprint": "4a38c93fbd53d53d2abefc4e1464f6bf"/; s/"train_samples": [0-9]*/"train_samples": 3/; s/"val_samples": [0-9]*/"val_samples": 3/' a/run.json
+rm a/data_files.csv
+run "${quick[@]}" eval a
+expect_code 0
+run "${quick[@]}" resume a --set epochs=2
+expect_code 0
+expect_no_err "the data are not"
+sed -i 's/^{/{\n  "val_fraction_rule": "of tomorrow",/' a/run.json
+run "${quick[@]}" resume a --set epochs=3
+expect_err "'val_fraction_rule' is \"of tomorrow\", expected \"seed and name\"; continue the run with the version of train that began it"
 
 begin "other contents are noticed: those of files whose time has changed, with --check-data all"
 for memory in 1024 0; do # decoded when the data are opened, or when a sample is read
@@ -235,4 +279,4 @@ expect_code 0
 run "$train" compare runs/a runs/b --keys run.ranks,run.global_batch
 expect_out_match "runs/a .* 1, 2 +16, 32"
 
-finish 10 0
+finish 12 0

@@ -120,7 +120,9 @@ std::string bits_of(const Evaluation& evaluation) {
   for (const EvaluatedValue& value : evaluation.values) {
     text += value.name + " " + std::to_string(std::bit_cast<std::uint64_t>(value.value)) + "\n";
   }
-  for (const TextFile& file : csv_files(*evaluation.tables)) text += file.text;
+  const ClassTables& tables = *evaluation.tables;
+  text += classes_csv(tables.rows, tables.names) + confusion_csv(tables.matrix, tables.names) +
+          mistakes_csv(tables.mistakes, tables.names);
   return text;
 }
 

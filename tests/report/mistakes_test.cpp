@@ -23,6 +23,9 @@ TEST_CASE("mistakes.csv lists wrong predictions, the most probable first, with n
         "1,\"dog, small\",cat,0.666667\n");
   CHECK(mistakes_csv(most_confident_mistakes(outputs, 1), names) ==
         "sample,label,predicted,probability\n2,\"dog, small\",cat,0.9\n");
+  CHECK(mistakes_csv(most_confident_mistakes(outputs, 1), names,
+                     std::vector<std::string>{"d/1.png"}) ==
+        "sample,label,predicted,probability,file\n2,\"dog, small\",cat,0.9,d/1.png\n");
 }
 
 TEST_CASE("a single output is a logit or a probability of class 1; equal ones are by index") {
