@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -61,6 +63,14 @@ void require_regular(int descriptor, const fs::path& path) {
                                    "': it is not a regular file; move it away, then try again");
 }
 
+/// A name beside `path` that no other process uses or guesses.
+fs::path temporary_for(const fs::path& path) {
+  std::random_device random;
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08x%08x", random(), random());
+  return folder_of(path) / (".tmp-" + path.filename().string() + "-" + digits.data());
+}
+
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span<const char>(text.data(), text.size()));
 }
@@ -81,7 +91,7 @@ void Disk::fail(std::string_view doing, const fs::path& path, int error_number,
   throw Error(ErrorKind::disk, text + advice_for(error_number));
 }
 
-int Disk::open_for_writing(const fs::path& path, int flags) const {
+int Disk::open_for_writing(const fs::path& path, int flags, const fs::path& named) const {
   int error_number = planned(DiskCall::open);
   if (error_number == 0) {
     // O_NONBLOCK: opening a pipe must not wait for its reader; regular files ignore it.
@@ -91,7 +101,7 @@ int Disk::open_for_writing(const fs::path& path, int flags) const {
     require_regular(descriptor, path);
     if (descriptor >= 0) return descriptor;
   }
-  fail("write", path, error_number);
+  fail("write", named, error_number);
 }
 
 void Disk::write_all(int descriptor, std::span<const std::byte> bytes, const fs::path& path) const {
@@ -125,22 +135,27 @@ void Disk::close(int descriptor, const fs::path& path) const {
   if (result != 0 && errno != EINTR) fail("close", path, errno);
 }
 
-void Disk::write_file(const fs::path& path, FileParts parts) const {
-  const int descriptor = open_for_writing(path, O_TRUNC);
+void Disk::write_to(const fs::path& place, int flags, const fs::path& named,
+                    FileParts parts) const {
+  const int descriptor = open_for_writing(place, flags, named);
   try {
-    for (const auto& part : parts) write_all(descriptor, part, path);
-    sync(descriptor, path);
+    for (const auto& part : parts) write_all(descriptor, part, named);
+    sync(descriptor, named);
   } catch (...) {
     ::close(descriptor);
     throw;
   }
-  close(descriptor, path);
+  close(descriptor, named);
+}
+
+void Disk::write_file(const fs::path& path, FileParts parts) const {
+  write_to(path, O_TRUNC, path, parts);
 }
 
 void Disk::replace_file(const fs::path& path, FileParts parts) const {
-  const fs::path temporary = folder_of(path) / (".tmp-" + path.filename().string());
+  const fs::path temporary = temporary_for(path);
   try {
-    write_file(temporary, parts);
+    write_to(temporary, O_EXCL | O_NOFOLLOW, path, parts);
     rename(temporary, path);
   } catch (...) {
     ::unlink(temporary.c_str());
@@ -236,7 +251,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 }
 
 AppendFile::AppendFile(const Disk& disk, const fs::path& path)
-    : disk_(disk), path_(path), descriptor_(disk.open_for_writing(path, O_APPEND)) {}
+    : disk_(disk), path_(path), descriptor_(disk.open_for_writing(path, O_APPEND, path)) {}
 
 AppendFile::~AppendFile() { ::close(descriptor_); }
 

@@ -60,7 +60,11 @@ class Disk {
   friend class AppendFile;
 
   [[nodiscard]] int planned(DiskCall call) const { return plan_ ? plan_(call) : 0; }
-  [[nodiscard]] int open_for_writing(const std::filesystem::path& path, int flags) const;
+  /// Messages call the file `named`, as in the next.
+  [[nodiscard]] int open_for_writing(const std::filesystem::path& path, int flags,
+                                     const std::filesystem::path& named) const;
+  void write_to(const std::filesystem::path& place, int flags, const std::filesystem::path& named,
+                FileParts parts) const;
   void write_all(int descriptor, std::span<const std::byte> bytes,
                  const std::filesystem::path& path) const;
   void sync(int descriptor, const std::filesystem::path& path) const;

@@ -25,14 +25,27 @@ std::vector<fs::directory_entry> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
+/// The pictures of `folder` and then those of the folders in it. `name` is its path below the root.
+void append_pictures(const fs::path& folder, const fs::path& name, std::int32_t label,
+                     std::vector<PictureFile>& files) {
+  const std::vector<fs::directory_entry> entries = sorted_entries(folder);
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : entries) {
+    if (entry.is_directory(ignored) || !is_picture_name(entry.path())) continue;
+    require_regular(entry);
+    files.push_back({(name / entry.path().filename()).string(), label});
+  }
+  for (const fs::directory_entry& entry : entries) {
+    if (!entry.is_directory(ignored)) continue;
+    if (entry.is_symlink()) bad_file(entry.path(), "is a symbolic link; use a real folder");
+    append_pictures(entry.path(), name / entry.path().filename(), label, files);
+  }
+}
+
 void append_class(const fs::path& folder, std::int32_t label, const Opening& opening,
                   std::vector<PictureFile>& files) {
   const std::size_t before = files.size();
-  for (const fs::directory_entry& entry : sorted_entries(folder)) {
-    if (!is_picture_name(entry.path())) continue;
-    require_regular(entry);
-    files.push_back({(folder.filename() / entry.path().filename()).string(), label});
-  }
+  append_pictures(folder, folder.filename(), label, files);
   if (files.size() > before) return;
   if (!opening.may_lack_classes) {
     bad_file(folder,

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -47,6 +48,34 @@ TEST_CASE("a file is replaced whole and no temporary file remains") {
   CHECK(entries(folder.path()) == 1);
 }
 
+TEST_CASE("many replace a file at once: it is whole, and nothing else is left") {
+  const TemporaryFolder folder;
+  std::vector<std::thread> threads;
+  std::vector<std::string> failed(8);
+  for (std::size_t i = 0; i < failed.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const std::string text(10000, static_cast<char>('a' + i));
+      for (int n = 0; n < 50; ++n) {
+        failed[i] += disk_error([&] { Disk().replace_file(folder / "cache", text); });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& message : failed) CHECK(message.empty());
+  const std::string text = text_of(folder / "cache");
+  CHECK(text == std::string(10000, text.at(0)));
+  CHECK(entries(folder.path()) == 1);
+}
+
+TEST_CASE("a link in place of a temporary file is not followed") {
+  const TemporaryFolder folder;
+  testing::put_text(folder / "mine", "precious");
+  std::filesystem::create_symlink(folder / "mine", folder / ".tmp-status.json");
+  Disk().replace_file(folder / "status.json", "new");
+  CHECK(text_of(folder / "mine") == "precious");
+  CHECK(text_of(folder / "status.json") == "new");
+}
+
 TEST_CASE("whichever call fails during replacement, the file has the old or the new text") {
   const TemporaryFolder folder;
   for (const DiskCall call :
@@ -69,7 +98,7 @@ TEST_CASE("a full disk is reported with the path, the bytes needed and the bytes
   const TemporaryFolder folder;
   const Disk disk(FailureAt{.call = DiskCall::write, .n = 1, .error_number = ENOSPC}, 1234);
   CHECK(disk_error([&] { disk.replace_file(folder / "a.txt", std::string(5000, 'x')); }) ==
-        "cannot write '" + (folder / ".tmp-a.txt").string() +
+        "cannot write '" + (folder / "a.txt").string() +
             "': No space left on device (5,000 bytes needed, 1,234 free); free some space or "
             "choose another folder with --out");
 }

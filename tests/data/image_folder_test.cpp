@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "helpers.h"
 
 namespace trainyard {
@@ -35,12 +37,12 @@ std::string data_message(const ImageFolderOptions& options) {
   return message_of(ErrorKind::data, [&] { (void)open_image_folder(options); });
 }
 
-void check_two_classes(const Dataset& set) {
+/// Four pictures of the colours 1 to 4 with these labels.
+void check_two_classes_of(const Dataset& set, const std::vector<std::int32_t>& labels) {
   REQUIRE(set.size() == 4);
   CHECK(set.image_shape() == Shape{3, 1, 2});
   CHECK(set.classes() == 2);
   CHECK(set.class_names() == std::vector<std::string>{"cat", "dog"});
-  const std::vector<std::int32_t> labels{0, 0, 1, 1};
   std::vector<float> image(6);
   for (std::int64_t i = 0; i < 4; ++i) {
     CAPTURE(i);
@@ -50,7 +52,24 @@ void check_two_classes(const Dataset& set) {
   }
 }
 
+void check_two_classes(const Dataset& set) { check_two_classes_of(set, {0, 0, 1, 1}); }
+
 }  // namespace
+
+TEST_CASE("image_folder reads the folders below a class, after its own files") {
+  const test::TemporaryFolder folder;
+  folder.write("cat/z.png", small_png(1));
+  folder.write("cat/b/2.png", small_png(3));
+  folder.write("cat/a/deep/1.png", small_png(2));
+  folder.write("dog/only/below.png", small_png(4));
+  const auto set = open_image_folder(folder_options(folder));
+  check_two_classes_of(*set, {0, 0, 0, 1});
+  CHECK(set->files().files[1].name == "cat/a/deep/1.png");
+  std::filesystem::create_directory_symlink(folder.path() / "cat",
+                                            folder.path() / "dog/only/again");
+  CHECK(holds(data_message(folder_options(folder)),
+              "dog/only/again' is a symbolic link; use a real folder"));
+}
 
 TEST_CASE("image_folder sorts classes and files by name and skips other files") {
   const test::TemporaryFolder folder;
