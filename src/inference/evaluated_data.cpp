@@ -64,8 +64,10 @@ bool reads_own_splits(const StoredModel& stored) {
       });
 }
 
-void require_own_split(const StoredModel& stored, const std::string& data, const Dataset& set,
-                       const DataCheck& check, const Opening& opening) {
+/// The changes that the flag allows.
+std::vector<std::string> judged_changes(const StoredModel& stored, const std::string& data,
+                                        const Dataset& set, const DataCheck& check,
+                                        const Opening& opening) {
   const bool train = data == "train";
   const DataFacts known = recorded_facts(stored.run);
   SplitFacts now = facts_of(set);
@@ -77,6 +79,7 @@ void require_own_split(const StoredModel& stored, const std::string& data, const
   }
   judge_changes(changes, stored.run.string(),
                 "evaluate on them as they are now with --changed-data", check, opening.warn);
+  return changes;
 }
 
 }  // namespace
@@ -92,12 +95,15 @@ InferenceData open_evaluated(const StoredModel& stored, const std::string& data,
   of_data.may_lack_classes = true;
   auto set = is_split(data) ? open_shared(*split_named(run, data).source, of_data, ranks)
                             : open_class_folders(run, samples, data, of_data);
+  std::vector<std::string> changes;
   if (is_split(data) && ranks.rank() == 0 && reads_own_splits(stored)) {
-    require_own_split(stored, data, *set, check, opening);
+    changes = judged_changes(stored, data, *set, check, opening);
   }
   InferenceData opened{.set = numbered_as(std::move(set), numbering, "'" + data + "'"),
                        .pipeline = nullptr,
-                       .weights = evaluation_weights(run, numbering, ranks, opening)};
+                       .weights = evaluation_weights(run, numbering, ranks, opening),
+                       .changes = std::move(changes)};
+  require_labels(run, *opened.set, "'" + data + "'");
   opened.pipeline = pipeline_for(stored, samples, *opened.set);
   require_vocabulary_of_run(stored.run, opened.set->vocabulary());
   return opened;

@@ -78,6 +78,7 @@ Json json_of(const Evaluation& evaluation, const EvaluatedModel& of) {
   for (const EvaluatedValue& value : evaluation.values)
     json[value.name] = number_or_null(value.value);
   json["seconds"] = evaluation.seconds;
+  if (!of.changes.empty()) json["data_changes"] = of.changes;
   if (evaluation.tables) json["classes"] = classes_json(*evaluation.tables);
   return json;
 }

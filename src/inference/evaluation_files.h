@@ -14,8 +14,9 @@ namespace trainyard {
 
 /// What was evaluated.
 struct EvaluatedModel {
-  std::string weights;  // text_of(StoredModel)
-  std::string data;     // evaluated_text()
+  std::string weights;                    // text_of(StoredModel)
+  std::string data;                       // evaluated_text()
+  std::vector<std::string> changes = {};  // InferenceData::changes
 };
 
 /// The folder of an evaluation by default: RUN/eval, and below it the name of the checkpoint, if

@@ -26,6 +26,8 @@ struct InferenceData {
   std::unique_ptr<Dataset> set;
   std::unique_ptr<Pipeline> pipeline;      // prepared
   std::optional<WeightRule> weights = {};  // of the samples
+  /// How the split differs from what the run recorded, which --changed-data allowed; on rank 0.
+  std::vector<std::string> changes = {};
 };
 
 struct InferenceOptions {

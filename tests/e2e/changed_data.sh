@@ -89,6 +89,7 @@ run "${quick[@]}" eval a --changed-data
 expect_code 0
 expect_out "7 samples"
 expect_err "train: warning: the data are not those of the run a:"
+expect_equal "$(grep -c '"validation split: 6 -> 7 samples; 1 file added' a/eval/eval.json)" 1
 run "${quick[@]}" eval a --data train
 expect_code 0
 expect_no_err "the data are not"

@@ -147,4 +147,8 @@ TEST_CASE("a sample without a class is refused unless it is ignored") {
         "sample 1 (from 0) of the training split has label -1, which is no class; to leave out "
         "such samples, set 'ignore_label: -1'");
   CHECK(weight_rule(plain("ignore_label: -1\n"), set)->weight(-1, 1) == 0);
+  CHECK(trainyard::test::refusal([&] { require_labels(plain(""), set, "the validation split"); }) ==
+        "sample 1 (from 0) of the validation split has label -1, which is no class; to leave out "
+        "such samples, set 'ignore_label: -1'");
+  require_labels(plain("ignore_label: -1\n"), set, "the validation split");
 }

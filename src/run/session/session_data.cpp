@@ -321,6 +321,7 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
 void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph& graph,
                   const RankGroup& ranks, SessionData& data) {
   const std::optional<WeightRule> weights = weight_rule(run, *data.train, graph.mask);
+  require_labels(run, *data.val, "the validation split");
   FeederOptions options{.batch = batch,
                         .seed = static_cast<std::uint64_t>(run.seed),
                         .shuffle = run.data.train.shuffle,

@@ -91,32 +91,31 @@ bool reads_labels(const RunConfig& run) {
                              [](const auto& loss) { return loss->values().target == kLabelField; });
 }
 
-/// Labels below 0 are no class: a loss on them is not a number.
-void require_labels(const Dataset& set, const std::optional<std::int32_t>& ignored) {
+}  // namespace
+
+void require_labels(const RunConfig& run, const Dataset& set, const std::string& what) {
+  if (!reads_labels(run)) return;
+  const std::optional<std::int64_t> ignored = run.weights.ignore_label;
   std::vector<std::int32_t> labels(labels_of_sample(set));
   for (std::int64_t i = 0; i < set.size(); ++i) {
     read_labels(set, i, labels);
     const auto found = std::ranges::find_if(
         labels, [&](std::int32_t label) { return label < 0 && label != ignored; });
     if (found == labels.end()) continue;
-    const std::int32_t label = *found;
-    throw Error(ErrorKind::config, "sample " + std::to_string(i) +
-                                       " (from 0) of the training split has label " +
-                                       std::to_string(label) +
-                                       ", which is no class; to leave out "
-                                       "such samples, set 'ignore_label: " +
-                                       std::to_string(label) + "'");
+    throw Error(ErrorKind::config,
+                "sample " + std::to_string(i) + " (from 0) of " + what + " has label " +
+                    std::to_string(*found) +
+                    ", which is no class; to leave out such samples, set 'ignore_label: " +
+                    std::to_string(*found) + "'");
   }
 }
-
-}  // namespace
 
 std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train,
                                       const std::string& mask) {
   const WeightsConfig& config = run.weights;
   std::optional<std::int32_t> ignored;
   if (config.ignore_label) ignored = static_cast<std::int32_t>(*config.ignore_label);
-  if (reads_labels(run)) require_labels(train, ignored);
+  require_labels(run, train, "the training split");
   if (!config.any() && mask.empty()) return std::nullopt;
   return WeightRule{.of_class = class_weights(config, train, ignored),
                     .ignored = ignored,

@@ -11,10 +11,14 @@
 
 namespace trainyard {
 
+/// Throws Error{config} for a label below 0 that the run reads and does not ignore, as a loss on it
+/// is not a number; `what` is `set` in this message: "the validation split".
+void require_labels(const RunConfig& run, const Dataset& set, const std::string& what);
+
 /// The weights of samples that a run has, from `class_weights`, `ignore_label` and
 /// `sample_weights`, and of positions that `mask` leaves out (WeightRule); empty: none. Throws
 /// Error{config} at a class that the training split does not have or at a weight that is none, and
-/// for labels below 0 that nothing ignores.
+/// as require_labels().
 [[nodiscard]] std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train,
                                                     const std::string& mask = "");
 
