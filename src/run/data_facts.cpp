@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -164,6 +165,29 @@ std::string val_samples_csv(const Dataset& val) {
   return text;
 }
 
+HashNews::HashNews(const SessionData& data) : data_(&data) {}
+
+bool HashNews::expected() const {
+  const auto reads_files = [](const Dataset& set) {
+    return set.held().labels.empty() && !set.file(0).empty();
+  };
+  return reads_files(*data_->train) || reads_files(*data_->val);
+}
+
+std::string HashNews::next() {
+  std::string news;
+  const auto add = [&](const std::string& split, const SampleFiles& all) {
+    for (std::size_t i = 0; i < all.files.size(); ++i) {
+      if (all.files[i].hash.empty()) continue;
+      const std::string line = split + " " + std::to_string(i) + " " + all.files[i].hash + "\n";
+      if (told_.insert(line).second) news += line;
+    }
+  };
+  add("train", data_->train->files());
+  add("val", data_->val->files());
+  return news;
+}
+
 DataFiles::DataFiles(const RunFolder& folder, const SessionData& data, DataFacts known)
     : folder_(&folder), data_(&data), known_(std::move(known)) {}
 
@@ -172,6 +196,15 @@ std::int64_t DataFiles::look() {
   const std::int64_t val = take_hashes(data_->val->files(), known_.val.files);
   files_ = std::ssize(known_.train.files.files) + std::ssize(known_.val.files.files);
   return train + val;
+}
+
+void DataFiles::take(const std::string& news) {
+  std::istringstream lines(news);
+  std::string split, hash;
+  for (std::size_t index = 0; lines >> split >> index >> hash;) {
+    SampleFiles& files = (split == "train" ? known_.train : known_.val).files;
+    if (files.files.at(index).hash.empty()) files.files[index].hash = hash;
+  }
 }
 
 void DataFiles::write() {

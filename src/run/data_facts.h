@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,21 @@ void put_facts(const DataFacts& facts, Json& run);
 /// val_samples.csv: name,label of each sample; sample_name() and the name of its class.
 [[nodiscard]] std::string val_samples_csv(const Dataset& val);
 
+/// The hashes of the files that this rank decodes while it trains.
+class HashNews {
+ public:
+  /// `data` outlives it.
+  explicit HashNews(const SessionData& data);
+  /// Whether samples are read from files of their own: the same on all ranks.
+  [[nodiscard]] bool expected() const;
+  /// The hashes since the last call, a line "SPLIT INDEX HASH" each.
+  [[nodiscard]] std::string next();
+
+ private:
+  const SessionData* data_;
+  std::set<std::string> told_;  // lines
+};
+
 /// data_files.csv of a run that trains: written before its first step, and again as the hashes of
 /// its files become known. Nothing for samples that are no files of their own.
 class DataFiles {
@@ -59,6 +75,8 @@ class DataFiles {
   DataFiles(const RunFolder& folder, const SessionData& data, DataFacts known);
   /// Throws Error{disk}, as the next.
   void write();
+  /// Takes what HashNews of another rank tells.
+  void take(const std::string& news);
   /// Writes if more hashes are known than were written: of a hundredth of the files, or of all.
   void write_news();
 

@@ -86,6 +86,7 @@ class TrainingRun {
   void save(const TrainingState& state, bool best);
   void warn(const std::string& text);
   void note(RunPhase phase);
+  void tell_hashes();
   void write_texts(const TrainingState& state);
   [[nodiscard]] RunEnd end_of(Outcome outcome, const TrainingState& state) const;
   RunResult finish(Outcome outcome, const TrainingState& state);
@@ -100,8 +101,9 @@ class TrainingRun {
   std::unique_ptr<Session> session_;
   std::optional<SplitMetrics> split_metrics_;
   std::unique_ptr<RunKeeper> keeper_;         // on rank 0 alone
-  std::optional<DataFiles> data_files_;       // there too, like the next
-  std::unique_ptr<Model> text_model_;         // there too, if the run writes texts
+  std::optional<DataFiles> data_files_;       // there too
+  std::optional<HashNews> hash_news_;         // of several ranks that read files
+  std::unique_ptr<Model> text_model_;         // on rank 0, if the run writes texts
   std::unique_ptr<TextGenerator> generator_;  // of text_model_
   /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
@@ -239,13 +241,22 @@ TrainerOptions TrainingRun::trainer_options() const {
 }
 
 void TrainingRun::save(const TrainingState& state, bool best) {
-  if (!keeper_) return;
   static constexpr Operation kSaving{"saving"};
   ranks_.progress(state.step, kSaving);
+  tell_hashes();
+  if (!keeper_) return;
   CheckpointContent content = snapshot(*session_, state);
   content.run = start_->identity().id.value_or("");
   keeper_->save(content, state, best, session_->config().checkpoint.keep);
   data_files_->write_news();
+}
+
+/// What the ranks have read of the data goes to rank 0's list.
+void TrainingRun::tell_hashes() {
+  if (!hash_news_) return;
+  for (const std::string& news : ranks_.gather(hash_news_->next())) {
+    if (data_files_) data_files_->take(news);
+  }
 }
 
 /// The texts of an epoch, which the weights that are judged write.
@@ -314,6 +325,8 @@ RunResult TrainingRun::train() {
     }
     keeper_->begin(judged_, from_.state, from_.resumed ? from_.resumed->checkpoint : "");
   }
+  if (ranks_.size() > 1) hash_news_.emplace(session_->data());
+  if (hash_news_ && !hash_news_->expected()) hash_news_.reset();
   Trainer trainer(trainer_parts(), options, from_.state);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());

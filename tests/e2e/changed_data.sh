@@ -189,6 +189,16 @@ expect_code 0
 run "${quick[@]}" resume a --set epochs=3 --check-data
 expect_code 0
 
+begin "the files that other ranks decode have their hashes too"
+data_and_run ", memory_mib: 0"
+run "${quick[@]}" run.yaml --out a --set batch.per_gpu=1 --gpus 0 --replicas 2
+expect_code 0
+expect_equal "$(grep -cE ',[0-9a-f]{32}$' a/data_files.csv)" 12
+change_bytes pics/val/dog/3.jpg
+run "${quick[@]}" eval a
+expect_code 4
+expect_err "validation split: 1 file with other contents, 'dog/3.jpg'"
+
 begin "hashes survive a resume that decodes nothing of the files yet, and a damaged list is told"
 data_and_run ", memory_mib: 0"
 run "${quick[@]}" run.yaml --out a
@@ -280,4 +290,4 @@ expect_code 0
 run "$train" compare runs/a runs/b --keys run.ranks,run.global_batch
 expect_out_match "runs/a .* 1, 2 +16, 32"
 
-finish 12 0
+finish 13 0
