@@ -61,7 +61,7 @@ run_preset() {
   esac
 }
 
-install_missing "${build_packages[@]}" "${run_packages[@]}" procps
+install_missing "${build_packages[@]}" "${run_packages[@]}" procps xz-utils
 check_form
 for preset in "${presets[@]}"; do
   run_preset "$preset"
