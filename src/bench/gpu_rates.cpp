@@ -41,22 +41,28 @@ std::span<const GpuRates> known_gpu_rates() {
   return kRates;
 }
 
-// Of an H100 in bf16 at batch 128, by ncu: sums of batch norm, its elementwise halves, calls of
-// cuDNN beside and not, each from ResNet-20 and MiniGoogLeNet, with the 1.2 us between two nodes;
-// kernels of 16 channels (11 us); all others from ResNet-20, pools from what is left of
-// MiniGoogLeNet.
+// Fitted by scripts/gpu_kit/fit_rates.sh to the nodes of ResNet-20, MiniGoogLeNet and Keras's CNN,
+// each alone and warm on an H200, in bf16 at batch 128 (docs/results/h200/layers.jsonl); the last
+// one is the mean of the small nodes that have no row.
 std::span<const NodeRate> node_rates() {
-  static constexpr std::array<NodeRate, 10> kRates{{
-      {"bn", "BatchMoments", false, 7.9, 0.57},
-      {"bn", "GradientSums", false, 7.9, 0.57},
-      {"bn", "NormaliseRows", false, 3.0, 0.59},
-      {"bn", "InputGradientRows", false, 3.0, 0.59},
-      {"convolution", "NarrowConv", false, 9.1, 1},
-      {"convolution", "", false, 10.4, 1.13},
-      {"convolution", "", true, 23.2, 1.07},
-      {"max_pool", "", false, 5.0, 0.12},
-      {"avg_pool", "", false, 5.0, 0.12},
-      {"", "", false, 5.0, 1},
+  static constexpr std::array<NodeRate, 17> kRates{{
+      {"bn", "BatchMoments", false, 5.9, 0.92},
+      {"bn", "GradientSums", false, 6.1, 0.72},
+      {"bn", "NormaliseRows", false, 1.2, 0.54},
+      {"bn", "InputGradientRows", false, 0, 0.39},
+      {"convolution", "NarrowConv", false, 2.9, 0.42},
+      {"convolution", "", false, 4.8, 0.47},
+      {"convolution", "", true, 16.2, 0.46},
+      {"product", "", false, 3.3, 0.71},
+      {"product", "", true, 4.6, 1},
+      {"max_pool", "MaxPoolWindow", false, 1.3, 0.45},
+      {"max_pool", "MaxPoolGradient", false, 0, 0.175},
+      {"avg_pool", "", false, 11.2, 1},
+      {"bias", "AddBiasRows", false, 1.3, 0.9},
+      {"relu", "ReluBiasRows", false, 3.6, 0.92},
+      {"dropout", "DrawnChannels", false, 2.9, 0.33},
+      {"reorder", "PaddingZeros", false, 7.2, 1},
+      {"", "", false, 2.2, 1},
   }};
   return kRates;
 }
@@ -72,16 +78,15 @@ const NodeRate& rate_of(const counted::Launch& launch) {
 
 double predicted_milliseconds(const std::vector<counted::Launch>& launches, const Target& target,
                               const GpuRates& gpu) {
-  double main = 0, beside = 0;
+  double microseconds = 0;
   for (const counted::Launch& launch : launches) {
     const double memory =
         1e-3 * static_cast<double>(launch.bytes.value_or(0)) / gpu.gigabytes_per_second;
     const double arithmetic = 1e-3 * launch.flop / gpu.gflops(target);
     const NodeRate& rate = rate_of(launch);
-    (launch.beside ? beside : main) +=
-        rate.microseconds + std::max(memory, arithmetic) / rate.share;
+    microseconds += rate.microseconds + std::max(memory, arithmetic) / rate.share;
   }
-  return 1e-3 * std::max(main, beside);
+  return 1e-3 * microseconds;
 }
 
 }  // namespace trainyard
