@@ -1,6 +1,7 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <random>
 #include <system_error>
 #include <utility>
 
@@ -65,9 +65,10 @@ void require_regular(int descriptor, const fs::path& path) {
 
 /// A name beside `path` that no other process uses or guesses.
 fs::path temporary_for(const fs::path& path) {
-  std::random_device random;
+  std::array<unsigned, 2> drawn{};
+  while (::getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) continue;  // interrupted
   std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%08x%08x", random(), random());
+  std::snprintf(digits.data(), digits.size(), "%08x%08x", drawn[0], drawn[1]);
   return folder_of(path) / (".tmp-" + path.filename().string() + "-" + digits.data());
 }
 
