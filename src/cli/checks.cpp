@@ -49,7 +49,9 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
                                     : fmt::format("a whole number from {} to {}", least, most);
   return {[=](std::string& text) {
             const auto value = parse_integer(text);
-            return value && *value >= least && *value <= most ? "" : found(expected, text);
+            const bool octal = text.size() > 1 && text.front() == '0';  // 010 would be read as 8
+            const bool fits = value && *value >= least && *value <= most && !octal;
+            return fits ? "" : found(expected, text);
           },
           ""};
 }

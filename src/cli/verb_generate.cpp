@@ -25,13 +25,13 @@ int generate(const GenerateFlags& flags) {
       open_stored_model(flags.folder, overrides_of(flags.run), print_warning);
   const RunConfig& run = stored.config;
   GenerateRequest request{.config = run.output.generate.value_or(GenerateConfig{}),
-                          .prompt = flags.prompt,
+                          .prompt = {.text = flags.prompt},
                           .seed = static_cast<std::uint64_t>(flags.seed.value_or(run.seed))};
   if (!flags.temperatures.empty()) request.config.temperatures = flags.temperatures;
   if (flags.length) request.config.length = *flags.length;
   DeviceChoice choice = device_choice(flags.run);
   choice.warn = print_warning;
-  const std::string text = text_of(generate_from(stored, choice, request));
+  const std::string text = text_of(generate_from(stored, choice, std::move(request)));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -45,16 +45,19 @@ void declare_generate(CLI::App& app, const Context&, Action& action) {
       ->required()
       ->type_name("RUN|CHECKPOINT");
   app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("WORDS");
-  app.add_option("--temperatures", flags->temperatures,
-                 "one text each, as 0.2,0.5,1; without it those of the run's output.generate, or "
-                 "0.2,0.5,1,1.2")
+  app.add_option(
+         "--temperatures", flags->temperatures,
+         "one text each, as 0.2,0.5,1; 0: always the most probable token; without it those of "
+         "the run's output.generate, or 0.2,0.5,1,1.2")
       ->delimiter(',')
-      ->check(number_between(0.001, 100))
+      ->check(number_between(0, 100))
       ->type_name("LIST");
   app.add_option("--length", flags->length, "tokens of a text, 400 unless the run says otherwise")
       ->check(whole_number(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--seed", flags->seed, "seed of the draws; without it the run's")->type_name("N");
+  app.add_option("--seed", flags->seed, "seed of the draws; without it the run's")
+      ->check(whole_number(0))
+      ->type_name("N");
   add_device_flags(app, flags->run);
   action = [flags] { return generate(*flags); };
 }

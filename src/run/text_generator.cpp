@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/philox.h"
 #include "base/text.h"
-#include "data/text_units.h"
 #include "run/token_sampler.h"
 
 namespace trainyard {
@@ -16,17 +14,14 @@ namespace {
 
 constexpr std::uint32_t kBeginDraw = 0xffffffff;  // texts have the draws from 0
 
-/// A window has no padding.
-void fill_with_ones(std::vector<std::byte>& mask) {
-  std::ranges::fill(
-      std::span(reinterpret_cast<std::int32_t*>(mask.data()), mask.size() / sizeof(std::int32_t)),
-      1);
+/// The field of this name among those of the graph; past the end if the network reads none.
+std::size_t field_of(const TrainingGraph& graph, const char* name) {
+  const auto found = std::ranges::find(graph.fields, name, &GraphField::name);
+  return static_cast<std::size_t>(found - graph.fields.begin());
 }
 
-/// The field of tokens among those of the graph; past the end if the network reads none.
-std::size_t tokens_field_of(const TrainingGraph& graph) {
-  const auto found = std::ranges::find(graph.fields, kTokensField, &GraphField::name);
-  return static_cast<std::size_t>(found - graph.fields.begin());
+std::span<std::int32_t> numbers_in(std::vector<std::byte>& field) {
+  return {reinterpret_cast<std::int32_t*>(field.data()), field.size() / sizeof(std::int32_t)};
 }
 
 }  // namespace
@@ -37,14 +32,15 @@ TextGenerator::TextGenerator(Model& model, const Dataset& set, int threads)
       outputs_(model, threads),
       rows_(model.memory().batch()),
       steps_(0),
-      tokens_field_(tokens_field_of(model.graph())),
+      tokens_field_(field_of(model.graph(), kTokensField)),
+      mask_field_(field_of(model.graph(), kMaskField)),
       index_(static_cast<std::size_t>(rows_), 0) {
   require_scores();
   for (const GraphField& field : model.graph().fields) {
     const Value& value = model.graph().graph.values[field.value];
     fields_.emplace_back(static_cast<std::size_t>(value.shape.elements()) * size_of(value.type));
-    if (field.name == kMaskField) fill_with_ones(fields_.back());
   }
+  if (mask_field_ < fields_.size()) std::ranges::fill(numbers_in(fields_[mask_field_]), 1);
   steps_ = model.graph().graph.values[model.graph().fields[tokens_field_].value].shape[1];
 }
 
@@ -61,33 +57,50 @@ void TextGenerator::require_scores() const {
                              std::to_string(vocabulary->size()) + " tokens"));
 }
 
-TextGenerator::Tokens TextGenerator::first_window(const GenerateRequest& request) const {
+bool TextGenerator::pads() const {
+  const TrainingGraph& graph = model_.graph();
+  const ValueId tokens = graph.fields[tokens_field_].value;  // embedding's mask_zero: they mask
+  return std::ranges::any_of(graph.graph.masks, [&](const auto& mask) {
+    return mask.second == tokens || mask.second == graph.graph.mask;
+  });
+}
+
+TextGenerator::Tokens TextGenerator::sample_window(const GenerateRequest& request) const {
   const Random4 random =
       random4(request.seed, RandomStream::generated, request.epoch, kBeginDraw, 0);
   const std::uint64_t word = (std::uint64_t{random.word[1]} << 32) | random.word[0];
   const auto index = static_cast<std::int64_t>(word % static_cast<std::uint64_t>(set_.size()));
   Tokens window(static_cast<std::size_t>(steps_));
   set_.read_field(1, index, reinterpret_cast<std::byte*>(window.data()));
-  if (request.prompt.empty()) return window;
-  try {
-    const Vocabulary& vocabulary = *set_.vocabulary();
-    if (vocabulary.unit() != TextUnit::bytes) require_utf8(request.prompt, "--prompt", "");
-    const Tokens prompt = tokens_of_text(request.prompt, vocabulary, "--prompt");
-    window.insert(window.end(), prompt.begin(), prompt.end());
-  } catch (const Error& error) {
-    throw Error(ErrorKind::command_line, error.what());
-  }
-  return {window.end() - steps_, window.end()};
+  return window;
+}
+
+TextGenerator::Tokens TextGenerator::begin_of(const GenerateRequest& request) const {
+  const Tokens& prompt = request.prompt.tokens;
+  if (!prompt.empty() && (pads() || std::ssize(prompt) >= steps_)) return prompt;
+  Tokens begin = sample_window(request);
+  begin.insert(begin.end(), prompt.begin(), prompt.end());
+  return begin;
+}
+
+/// The last tokens of a text, before them padding if it has fewer than the network reads.
+void TextGenerator::set_window(std::size_t row, const Tokens& text) {
+  const std::int64_t kept = std::min(std::ssize(text), steps_);
+  const std::size_t first = row * static_cast<std::size_t>(steps_);
+  const auto window =
+      numbers_in(fields_[tokens_field_]).subspan(first, static_cast<std::size_t>(steps_));
+  std::fill(window.begin(), window.end() - kept, 0);
+  std::copy(text.end() - kept, text.end(), window.end() - kept);
+  if (mask_field_ == fields_.size()) return;
+  const auto mask =
+      numbers_in(fields_[mask_field_]).subspan(first, static_cast<std::size_t>(steps_));
+  std::fill(mask.begin(), mask.end() - kept, 0);
+  std::fill(mask.end() - kept, mask.end(), 1);
 }
 
 /// Evaluates the last tokens of each text, one row each; other rows keep what they have.
 void TextGenerator::run_windows(std::span<const Tokens> texts) {
-  const std::size_t bytes = static_cast<std::size_t>(steps_) * sizeof(std::int32_t);
-  std::vector<std::byte>& tokens = fields_[tokens_field_];
-  for (std::size_t row = 0; row < texts.size(); ++row) {
-    std::memcpy(tokens.data() + row * bytes, texts[row].data() + std::ssize(texts[row]) - steps_,
-                bytes);
-  }
+  for (std::size_t row = 0; row < texts.size(); ++row) set_window(row, texts[row]);
   // No row is valid, so that nothing counts them.
   model_.load({.fields = {fields_.begin(), fields_.end()}, .sample_index = index_, .valid = 0});
   model_.take_batch(EvaluatedSplit::validation);
@@ -106,9 +119,10 @@ std::vector<float> TextGenerator::scores_of(const std::vector<float>& outputs,
   return scores;
 }
 
-/// Appends a token to each text, of which the first has the place `first` in the list.
+/// Appends the token of this position to each text, of which the first has the place `first` in the
+/// list.
 void TextGenerator::append_tokens(const GenerateRequest& request, std::size_t first,
-                                  std::vector<Tokens>& texts) {
+                                  std::int64_t position, std::vector<Tokens>& texts) {
   run_windows(texts);
   const std::vector<float> outputs = outputs_.read();
   const Graph& graph = model_.graph().graph;
@@ -116,7 +130,7 @@ void TextGenerator::append_tokens(const GenerateRequest& request, std::size_t fi
   for (std::size_t row = 0; row < texts.size(); ++row) {
     const std::size_t place = first + row;
     const double draw = token_draw(request.seed, request.epoch, static_cast<std::uint32_t>(place),
-                                   static_cast<std::uint64_t>(std::ssize(texts[row]) - steps_));
+                                   static_cast<std::uint64_t>(position));
     texts[row].push_back(sample_token(scores_of(outputs, static_cast<std::int64_t>(row)),
                                       closed ? ScoreForm::probabilities : ScoreForm::logits,
                                       request.config.temperatures[place], draw));
@@ -124,15 +138,18 @@ void TextGenerator::append_tokens(const GenerateRequest& request, std::size_t fi
 }
 
 GeneratedTexts TextGenerator::generate(const GenerateRequest& request) {
-  const Tokens begin = first_window(request);
+  const Tokens begin = begin_of(request);
   const std::vector<double>& temperatures = request.config.temperatures;
-  GeneratedTexts generated{.begin = set_.vocabulary()->text_of(begin)};
+  const std::string& prompt = request.prompt.text;
+  GeneratedTexts generated{.begin = prompt.empty() ? set_.vocabulary()->text_of(begin) : prompt};
   for (std::size_t first = 0; first < temperatures.size();
        first += static_cast<std::size_t>(rows_)) {
     const std::size_t count =
         std::min(temperatures.size() - first, static_cast<std::size_t>(rows_));
     std::vector<Tokens> texts(count, begin);
-    for (std::int64_t i = 0; i < request.config.length; ++i) append_tokens(request, first, texts);
+    for (std::int64_t i = 0; i < request.config.length; ++i) {
+      append_tokens(request, first, i, texts);
+    }
     for (std::size_t row = 0; row < count; ++row) {
       const auto written = std::span(texts[row]).subspan(begin.size());
       generated.texts.push_back({temperatures[first + row], set_.vocabulary()->text_of(written)});

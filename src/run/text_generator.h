@@ -9,13 +9,14 @@
 #include "model/batch_outputs.h"
 #include "model/model.h"
 #include "run/config/generate_config.h"
+#include "run/prompt.h"
 
 namespace trainyard {
 
 /// What to write.
 struct GenerateRequest {
   GenerateConfig config;
-  std::string prompt;  // follows the seed text
+  Prompt prompt;  // without one texts begin with a sample of the data
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;  // finished epochs: each has draws of its own
 };
@@ -27,7 +28,7 @@ struct GeneratedText {
 
 /// Texts that begin alike, one for each temperature.
 struct GeneratedTexts {
-  std::string begin;  // what the first window stands for
+  std::string begin;  // the prompt, or what the first window stands for
   std::vector<GeneratedText> texts;
 };
 
@@ -40,16 +41,22 @@ class TextGenerator {
   /// Both must outlive it. Throws Error{config} unless the network reads tokens and scores those of
   /// the data's vocabulary: [n, vocabulary], or [n, vocabulary, 1, t], whose last position counts.
   TextGenerator(Model& model, const Dataset& set, int threads);
-  /// Begins with a sample of the data, drawn by seed and epoch, and the end of the prompt. Throws
-  /// Error{command_line} for a prompt that is not UTF-8 or has a token that is not in the
-  /// vocabulary.
+  /// Begins with the end of the prompt, or with a sample of the data, drawn by seed and epoch. What
+  /// a prompt lacks to the network's tokens is padding, or if !pads() the end of such a sample.
   [[nodiscard]] GeneratedTexts generate(const GenerateRequest& request);
+  /// True if the network leaves out padding, so that it reads as few tokens as there are.
+  [[nodiscard]] bool pads() const;
+  /// Tokens that the network reads.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
 
  private:
   using Tokens = std::vector<std::int32_t>;
   void require_scores() const;
-  [[nodiscard]] Tokens first_window(const GenerateRequest& request) const;
-  void append_tokens(const GenerateRequest& request, std::size_t first, std::vector<Tokens>& texts);
+  [[nodiscard]] Tokens sample_window(const GenerateRequest& request) const;
+  [[nodiscard]] Tokens begin_of(const GenerateRequest& request) const;
+  void append_tokens(const GenerateRequest& request, std::size_t first, std::int64_t position,
+                     std::vector<Tokens>& texts);
+  void set_window(std::size_t row, const Tokens& text);
   void run_windows(std::span<const Tokens> texts);
   [[nodiscard]] std::vector<float> scores_of(const std::vector<float>& outputs,
                                              std::int64_t row) const;
@@ -58,8 +65,8 @@ class TextGenerator {
   const Dataset& set_;
   BatchOutputs outputs_;
   std::int64_t rows_, steps_;
-  std::vector<std::vector<std::byte>> fields_;  // of a batch, in the order of the graph's fields
-  std::size_t tokens_field_ = 0;
+  std::vector<std::vector<std::byte>> fields_;     // of a batch, in the order of the graph's fields
+  std::size_t tokens_field_ = 0, mask_field_ = 0;  // past the end: there is none
   std::vector<std::int64_t> index_;
 };
 

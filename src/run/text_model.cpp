@@ -20,6 +20,22 @@ std::unique_ptr<Model> make_text_model(const RunConfig& run, const SessionDevice
   return std::make_unique<Model>(graph, device.compute(), options);
 }
 
+std::optional<RunConfig> padded_run(const RunConfig& run) {
+  RunConfig padded = run;
+  padded.network = network_of(run);
+  config::Node* const input = padded.network.find("input");
+  if (input == nullptr || input->kind != config::Node::Kind::map) return std::nullopt;
+  std::erase_if(input->entries, [](const config::Entry& entry) { return entry.key == "lengths"; });
+  input->entries.push_back(
+      {"lengths", input->where, config::scalar_node("true", false, input->where)});
+  try {
+    static_cast<void>(build_network(padded, 1));
+  } catch (const Error&) {  // a layer mixes the steps of a sequence
+    return std::nullopt;
+  }
+  return padded;
+}
+
 void copy_judged_weights(Model& from, Model& to) {
   const BlockLayout &a = from.blocks(), &b = to.blocks();
   TY_CHECK(a.parameter_elements == b.parameter_elements &&

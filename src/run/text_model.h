@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "data/dataset.h"
 #include "model/model.h"
@@ -17,6 +18,10 @@ namespace trainyard {
 [[nodiscard]] std::unique_ptr<Model> make_text_model(const RunConfig& run,
                                                      const SessionDevice& device,
                                                      const Dataset& set, std::int64_t rows);
+
+/// The run with a network that leaves out padding (input: {..., lengths: true}), whose outputs for
+/// whole samples are the same; none if a layer cannot.
+[[nodiscard]] std::optional<RunConfig> padded_run(const RunConfig& run);
 
 /// Enqueues copying the weights of `from` that are judged to `to`, a model of the same network on
 /// the same queue.

@@ -25,7 +25,7 @@ std::int32_t sample_token(std::span<const float> scores, ScoreForm form, double 
   double most = -std::numeric_limits<double>::infinity();
   for (const float score : scores) {
     const double logit = form == ScoreForm::logits ? score : math::log(double{score});
-    weights.push_back(logit / temperature);
+    weights.push_back(temperature > 0 ? logit / temperature : logit);
     most = std::max(most, weights.back());
   }
   double sum = 0;
@@ -35,6 +35,9 @@ std::int32_t sample_token(std::span<const float> scores, ScoreForm form, double 
         ErrorKind::diverged,
         "the network's scores of the next token are not finite: no text can be written with "
         "these weights; take those of an earlier checkpoint");
+  }
+  if (temperature == 0) {
+    return static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin());
   }
   double rest = draw * sum;
   std::int32_t last = 0;  // of those with a weight: for sums that rounding leaves below draw * sum

@@ -15,8 +15,9 @@ enum class ScoreForm { logits, probabilities };
 
 /// The token whose interval holds `draw`, of intervals whose lengths are the probabilities p_k to
 /// the power 1 / temperature, normalised (as in Keras's example lstm_text_generation). Of logits
-/// the same: exp(z_k / temperature), normalised. All in double, summed in order. `temperature` is
-/// above 0. Throws Error{diverged} if a score is nan or none is finite.
+/// the same: exp(z_k / temperature), normalised. All in double, summed in order. Of temperature 0
+/// the first token with the highest score. Throws Error{diverged} if a score is nan or none is
+/// finite.
 [[nodiscard]] std::int32_t sample_token(std::span<const float> scores, ScoreForm form,
                                         double temperature, double draw);
 

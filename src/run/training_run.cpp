@@ -268,7 +268,7 @@ void TrainingRun::write_texts(const TrainingState& state) {
   copy_judged_weights(session_->model(), *text_model_);
   const std::string text =
       text_of(generator_->generate({.config = *config.output.generate,
-                                    .prompt = "",
+                                    .prompt = {},
                                     .seed = static_cast<std::uint64_t>(config.seed),
                                     .epoch = static_cast<std::uint32_t>(state.epoch)}));
   static_cast<void>(keeper_->folder().subfolder("samples"));

@@ -58,6 +58,57 @@ first=$out
 run "$train" generate a --prompt abca --length 200 --temperatures 9 --seed 2
 expect_differs "$out" "$first"
 
+begin "generate prints the prompt and its continuation alone, and temperature 0 takes the likeliest tokens"
+write_text_run
+sed 's/embedding: 8/embedding: 8\n    - lstm: {units: 12, return_sequences: true}/; s/- flatten//; s/dense: 6/dense: {units: 6, per_position: true}/; s/stride: 1/stride: 1, predict: every/' text.yaml >lstm.yaml
+run "${quick[@]}" --config lstm.yaml --out a
+expect_code 0
+run "$train" generate a --prompt cab --length 6 --temperatures 0
+expect_equal "$out" "--- begin:
+cab
+--- temperature 0:
+dabcab"
+expect_equal "$err" ""
+long=abcabdabcabdabc
+run "$train" generate a --prompt $long --length 6 --temperatures 0,0
+expect_equal "$out" "--- begin:
+$long
+--- temperature 0:
+abdabc
+--- temperature 0:
+abdabc"
+run "${quick[@]}" --config text.yaml --out b
+run "$train" generate b --prompt ab --length 6 --temperatures 0
+expect_code 0
+expect_out_match '--- begin:
+ab
+--- temperature 0:'
+expect_err "warning: --prompt has 2 tokens, and this network always reads 4: those before the prompt are taken from the training text, and not printed"
+
+begin "generate names the tokens of a prompt that the vocabulary lacks"
+write_text_run
+sed 's/vocabulary: 6, length/vocabulary: 6, lower_case: true, length/' text.yaml >small.yaml
+run "${quick[@]}" --config small.yaml --out a --set epochs=1
+run "$train" generate a --prompt ABC日本日 --length 3 --temperatures 0
+expect_code 0
+expect_out "ABC日本日"
+expect_err "warning: --prompt: the run's vocabulary lacks \"日\", \"本\"; the model reads each as unknown"
+expect_no_err '"A"'
+
+begin "generate takes the seeds that other verbs take"
+write_text_run
+run "${quick[@]}" --config text.yaml --out a --set epochs=1
+for seed in ' 5' +5 010 0x10 -1 99999999999999999999 1.0 x; do
+  run "$train" generate a --seed="$seed"
+  expect_code 2
+  expect_err "--seed: expected a whole number of 0 or more, found '$seed'"
+done
+run "$train" generate a --seed ''
+expect_code 2
+run "$train" generate a --length 3 --temperatures=-1
+expect_code 2
+expect_err "expected a number from 0 to 100, found '-1'"
+
 begin "generate refuses a prompt that it cannot read, and a run that writes no text"
 write_text_run
 run "${quick[@]}" --config text.yaml --out a --set epochs=1
@@ -173,4 +224,4 @@ for value in '\0\0\300\177' '\0\0\200\177'; do # nan, inf
   done
 done
 
-finish 10 0
+finish 13 0

@@ -40,6 +40,15 @@ TEST_CASE("tokens come in proportion to their probability to the power 1 / tempe
   for (const int count : even) CHECK(std::abs(count - 1000) <= 1);
 }
 
+TEST_CASE("temperature 0 takes the most probable token, the first of equal ones") {
+  for (const ScoreForm form : {ScoreForm::probabilities, ScoreForm::logits}) {
+    CHECK(sampled_counts(kProbabilities, form, 0, 10) == Counts{0, 0, 10});
+    CHECK(sampled_counts({0.25f, 0.375f, 0.375f}, form, 0, 10) == Counts{0, 10, 0});
+    // Scores that a double rounds to one weight differ still.
+    CHECK(sampled_counts({1e-30f, 2e-30f}, form, 0, 10) == Counts{0, 10});
+  }
+}
+
 TEST_CASE("logits are sampled as their softmax, also far from 0") {
   const auto logit = [](double probability) { return static_cast<float>(std::log(probability)); };
   for (const float shift : {0.0f, 512.0f, -512.0f}) {
