@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "config/file_path.h"
 #include "config/node.h"
+#include "starter/recipe.h"
 #include "starter/starter_texts.h"
 
 namespace trainyard {
@@ -17,35 +18,82 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostBatch = 32;
+constexpr std::int64_t kTextWindow = 64;  // characters
+constexpr const char* kWeights =
+    "class_weights: balanced # some classes have many more pictures: each counts alike\n";
 
-/// A power of two of which an epoch has several, at most kMostBatch.
-std::int64_t batch_for(std::int64_t samples) {
-  std::int64_t batch = 1;
-  while (batch < kMostBatch && 8 * batch <= samples) batch *= 2;
-  return batch;
+/// '$' at the front, and '${', begin an expression in a config.
+void require_no_expression(const std::string& text) {
+  if (!text.starts_with('$') && text.find("${") == std::string::npos) return;
+  refuse_command("'" + text +
+                 "' would be an expression in a config, which begin with '$' or '${'; "
+                 "rename it");
 }
 
-std::string split_text(const StarterData& data) {
-  if (data.val_path.empty()) {
-    return "  # A fifth of the pictures of each class is kept for validation. Or name a folder of\n"
-           "  # its own: val: {source: image_folder, root: FOLDER, size: 64}\n"
-           "  val_fraction: 0.2";
+/// Quoted if YAML would read a number, a truth value or nothing: 2024, 010, true, null.
+std::string text_in_yaml(const std::string& text) {
+  require_no_expression(text);
+  const bool letter = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+  const bool plain =
+      std::ranges::all_of(text, [](char c) { return begins_name(c) || is_digit(c) || c == '-'; }) &&
+      config::scalar_node(text, false, {}).kind == config::Node::Kind::text;
+  return letter && plain ? text : json_quoted(text);
+}
+
+std::string path_in_yaml(const std::string& path) {
+  const std::string begun = path.starts_with('$') ? "./" + path : path;
+  require_no_expression(begun);
+  return json_quoted(begun);
+}
+
+std::string columns_text(const ImageListOptions& list) {
+  std::string text;
+  if (list.separator != Separator::comma) {
+    const auto word =
+        std::ranges::find(words(Separator{}), list.separator, &config::Word<Separator>::value);
+    text += ", separator: " + std::string(word->word);
   }
-  return "  val: {source: image_folder, root: " + json_quoted(data.val_path.string()) +
-         ", size: 64}";
+  if (list.header) text += ", header: true";
+  if (list.path != "path") text += ", path: " + text_in_yaml(list.path);
+  if (list.label != "label") text += ", label: " + text_in_yaml(list.label);
+  if (!list.header && list.columns != ImageListOptions{}.columns) {
+    std::string names;
+    for (const std::string& name : list.columns) names += (names.empty() ? "" : ", ") + name;
+    text += ", columns: [" + names + "]";
+  }
+  return text + (list.labels == ListLabels::name ? ", labels: name" : "");
 }
 
+/// "size: 64, fit: cover", and for grey pictures their channels.
+std::string size_text(const PictureFacts& pictures) {
+  return "size: " + std::to_string(picture_size(pictures.side)) + ", fit: cover" +
+         (pictures.grey ? ", channels: 1" : "");
+}
+
+std::string source_text(const StarterData& data, const fs::path& path, const fs::path& root) {
+  const std::string where = path_in_yaml(path.string());
+  if (!data.list) return "source: image_folder, root: " + where;
+  return "source: image_list, file: " + where +
+         (root.empty() ? "" : ", root: " + path_in_yaml(root.string())) + columns_text(*data.list);
+}
+
+std::string split_text(const StarterData& data, const fs::path& val_path) {
+  if (val_path.empty()) {
+    return "  val_fraction: 0.2 # of the pictures of each class is kept for validation";
+  }
+  return "  val: {" + source_text(data, val_path, {}) + ", " + size_text(data.pictures) + "}";
+}
+
+/// The text with @WORDS@ replaced; what replaces them is left as it is.
 std::string filled(std::string_view text, const std::map<std::string, std::string>& words) {
-  std::string out(text.substr(text.find_first_not_of('\n')));
-  for (const auto& [word, value] : words) {
-    const std::string mark = "@" + word + "@";
-    for (std::size_t at = out.find(mark); at != std::string::npos; at = out.find(mark, at)) {
-      out.replace(at, mark.size(), value);
-      at += value.size();
-    }
+  text.remove_prefix(text.find_first_not_of('\n'));
+  std::string out;
+  for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@')) {
+    const std::size_t end = text.find('@', at + 1);
+    out.append(text.substr(0, at)).append(words.at(std::string(text.substr(at + 1, end - at - 1))));
+    text.remove_prefix(end + 1);
   }
-  return out;
+  return out.append(text);
 }
 
 void require_new(const fs::path& path) {
@@ -62,30 +110,42 @@ fs::path seen_from(const fs::path& folder, const fs::path& path) {
   return config::absolute_path(path).lexically_relative(place);
 }
 
-/// Quoted if YAML would read a number, a truth value or nothing: 2024, 010, true, null.
-std::string text_in_yaml(const std::string& text) {
-  const bool letter = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0;
-  const bool plain = config::scalar_node(text, false, {}).kind == config::Node::Kind::text;
-  return letter && plain ? text : json_quoted(text);
+std::map<std::string, std::string> words_for(const StarterData& data, const fs::path& folder) {
+  const fs::path path = seen_from(folder, data.path), val_path = seen_from(folder, data.val_path);
+  const fs::path root = data.list ? seen_from(folder, data.list->root.path) : "";
+  const PictureFacts& pictures = data.pictures;
+  const bool text = data.kind == StarterKind::text;
+  const std::int64_t size = picture_size(pictures.side);
+  const std::int64_t training = val_path.empty() ? pictures.samples * 4 / 5 : pictures.samples;
+  const Recipe recipe = text ? text_recipe(data.length, kTextWindow) : picture_recipe(training);
+  return {{"name", data.name},
+          {"name text", text_in_yaml(data.name)},
+          {"path", path_in_yaml(path.string())},
+          {"source", source_text(data, path, root)},
+          {"split", split_text(data, val_path)},
+          {"size", std::to_string(size)},
+          {"size keys", size_text(pictures)},
+          {"channels", pictures.grey ? "1" : "3"},
+          {"crop", std::to_string(size / 8)},
+          {"weights", pictures.skewed ? kWeights : ""},
+          {"width", size > 32 ? "16" : "32"},
+          {"layers", picture_layers(size)},
+          {"batch", std::to_string(recipe.batch)},
+          {"epochs", std::to_string(recipe.epochs)},
+          {"decay", recipe.weight_decay},
+          {"window", std::to_string(kTextWindow)},
+          {"classes", std::to_string(pictures.classes)},
+          {"characters", std::to_string(data.characters)}};
 }
 
 }  // namespace
 
-StarterFiles write_starter(StarterData data, const fs::path& folder, const Disk& disk) {
-  data.path = seen_from(folder, data.path);
-  data.val_path = seen_from(folder, data.val_path);
+StarterFiles write_starter(const StarterData& data, const fs::path& folder, const Disk& disk) {
   const StarterFiles files{.config = folder / (data.name + ".yaml"),
                            .network = folder / (data.name + "_network.yaml")};
   require_new(files.config);
   require_new(files.network);
-  const std::map<std::string, std::string> words = {
-      {"name", data.name},
-      {"name text", text_in_yaml(data.name)},
-      {"path", json_quoted(data.path.string())},
-      {"split", split_text(data)},
-      {"batch", std::to_string(batch_for(data.samples))},
-      {"classes", std::to_string(data.classes)},
-      {"characters", std::to_string(data.characters)}};
+  const std::map<std::string, std::string> words = words_for(data, folder);
   const StarterTexts texts = starter_texts(data.kind);
   disk.make_folders(folder.empty() ? "." : folder);
   disk.replace_file(files.network, filled(texts.network, words));

@@ -18,6 +18,7 @@ struct StarterFiles {
 
 /// Writes both into `folder`, which is created, with paths that are relative to it. Throws
 /// Error{command_line} if one of them exists, and Error{disk}.
-StarterFiles write_starter(StarterData data, const std::filesystem::path& folder, const Disk& disk);
+StarterFiles write_starter(const StarterData& data, const std::filesystem::path& folder,
+                           const Disk& disk);
 
 }  // namespace trainyard

@@ -14,6 +14,7 @@
 #include "config/diagnostics.h"
 #include "config/near_file.h"
 #include "data/image_folder.h"
+#include "starter/picture_list.h"
 
 namespace trainyard {
 namespace {
@@ -31,9 +32,46 @@ constexpr std::array kKnownNames = {
     KnownName{"cifar10", StarterKind::cifar10}, KnownName{"mnist", StarterKind::mnist},
     KnownName{"fashion_mnist", StarterKind::fashion_mnist}, KnownName{"imdb", StarterKind::imdb}};
 
-/// A run's name from a file's: letters, digits, '_' and '-'.
-std::string plain_name(const fs::path& path) {
-  std::string name = path.stem().string();
+constexpr const char* kReadable =
+    "'train init' reads a folder of pictures with a folder for each class, a list of pictures with "
+    "their classes, and a text";
+constexpr std::string_view kTableAdvice =
+    "no column of it has pictures. Source 'image_list' reads paths and classes of pictures, 'imdb' "
+    "reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote";
+constexpr std::string_view kJsonAdvice =
+    "no source reads JSON; 'text' learns to continue a text of any kind";
+
+struct OtherSource {
+  std::string_view ending, advice;
+};
+constexpr std::array kOtherSources = {
+    OtherSource{".npz", "source 'arrays' reads sequences from it"},
+    OtherSource{".npy", "source 'arrays' reads sequences from it"},
+    OtherSource{".safetensors", "source 'tensors' reads images, numbers and labels from it"},
+    OtherSource{".pack", "source 'pack' reads it"},
+    OtherSource{".csv", kTableAdvice},
+    OtherSource{".tsv", kTableAdvice},
+    OtherSource{".json", kJsonAdvice},
+    OtherSource{".jsonl", kJsonAdvice}};
+
+/// Refuses files that have a source of their own, and pictures.
+void refuse_other_sources(const fs::path& file) {
+  std::string advice;
+  const std::string ending = lower_case(file.extension().string());
+  const auto other = std::ranges::find(kOtherSources, ending, &OtherSource::ending);
+  if (other != kOtherSources.end()) {
+    advice = other->advice;
+  } else if (is_picture_name(file)) {
+    advice = "it is a single picture; give the folder with the folders of its classes";
+  }
+  if (advice.empty()) return;
+  throw Error(ErrorKind::data, "'" + file.string() + "': " + advice + ". " + kReadable +
+                                   "; docs/language.md has all sources");
+}
+
+/// A run's name from a file's: letters, digits, '_' and '-', no more than 100.
+std::string plain_name(std::string name) {
+  name.resize(std::min<std::size_t>(name.size(), 100));
   for (char& c : name) {
     if (!is_digit(c) && !begins_name(c) && c != '-') c = '_';
   }
@@ -45,9 +83,18 @@ std::string without_end_slash(std::string text) {
   return text;
 }
 
-StarterData look_at_pictures(const fs::path& folder) {
+/// Looks at the pictures of a split, which must be of several classes.
+PictureFacts look_at_set(const fs::path& path, const Dataset& set) {
+  const PictureFacts facts = facts_of_pictures(set);
+  if (facts.classes >= 2) return facts;
+  throw Error(ErrorKind::data, "'" + path.string() +
+                                   "' has pictures of one class: a classifier needs at least two, "
+                                   "with a folder each");
+}
+
+StarterData look_at_folder(const fs::path& folder) {
   StarterData found{.kind = StarterKind::pictures,
-                    .name = plain_name(fs::absolute(folder).lexically_normal()),
+                    .name = plain_name(fs::absolute(folder).lexically_normal().filename().string()),
                     .path = folder};
   std::error_code ignored;
   if (fs::is_directory(folder / "train", ignored)) {
@@ -61,14 +108,16 @@ StarterData look_at_pictures(const fs::path& folder) {
   ImageFolderOptions options;
   options.root = found.path.string();
   options.memory_mib = 0;  // headers suffice
-  const auto set = open_image_folder(options);
-  found.classes = set->classes();
-  found.samples = set->size();
-  if (found.classes < 2) {
-    throw Error(ErrorKind::data, "'" + found.path.string() +
-                                     "' has one folder of pictures: a classifier needs at least "
-                                     "two classes, with a folder each");
-  }
+  found.pictures = look_at_set(found.path, *open_image_folder(options));
+  return found;
+}
+
+StarterData look_at_list(const fs::path& file, ImageListOptions list) {
+  StarterData found{
+      .kind = StarterKind::pictures, .name = plain_name(file.stem().string()), .path = file};
+  list.memory_mib = 0;
+  found.pictures = look_at_set(file, *open_image_list(list));
+  found.list = std::move(list);
   return found;
 }
 
@@ -79,25 +128,48 @@ StarterData look_at_text(const fs::path& file) {
                                      " bytes; a model of text needs at least " +
                                      std::to_string(kLeastTextBytes) + " to begin with");
   }
+  std::int64_t count = 0;
   std::set<std::string_view> characters;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = utf8_length(rest);
     if (length == 0 || rest.front() == '\0') {
       throw Error(ErrorKind::data, "'" + file.string() + "' is no text in UTF-8: byte " +
-                                       std::to_string(text.size() - rest.size()) + " is none");
+                                       std::to_string(text.size() - rest.size()) + " is none. " +
+                                       kReadable + "; docs/language.md has all sources");
     }
+    ++count;
     characters.insert(rest.substr(0, length));
     rest.remove_prefix(length);
   }
   return {.kind = StarterKind::text,
-          .name = plain_name(file),
+          .name = plain_name(file.stem().string()),
           .path = file,
+          .length = count,
           .characters = std::ssize(characters)};
+}
+
+StarterData look_at_file(const fs::path& file) {
+  const std::string ending = lower_case(file.extension().string());
+  if (ending != ".csv" && ending != ".tsv") refuse_other_sources(file);
+  if (std::optional<ImageListOptions> list = picture_list_in(file)) {
+    return look_at_list(file, std::move(*list));
+  }
+  refuse_other_sources(file);
+  return look_at_text(file);
+}
+
+/// YAML files, which are to have it, are UTF-8.
+void require_utf8_name(std::string_view name) {
+  for (; !name.empty(); name.remove_prefix(utf8_length(name))) {
+    if (utf8_length(name) > 0) continue;
+    refuse_command("the name of the data is not UTF-8, so that no config can have it; rename it");
+  }
 }
 
 }  // namespace
 
 StarterData look_at_data(const std::string& data) {
+  require_utf8_name(data);
   std::vector<std::string> names;
   for (const KnownName& known : kKnownNames) {
     if (data == known.name) return {.kind = known.kind, .name = data};
@@ -105,11 +177,12 @@ StarterData look_at_data(const std::string& data) {
   }
   std::error_code ignored;
   const fs::path path = without_end_slash(data);
-  if (fs::is_directory(path, ignored)) return look_at_pictures(path);
-  if (fs::is_regular_file(path, ignored)) return look_at_text(path);
+  if (fs::is_directory(path, ignored)) return look_at_folder(path);
+  if (fs::is_regular_file(path, ignored)) return look_at_file(path);
   std::string hint = config::suggestion(data, names);
   if (hint.empty()) hint = config::near_file(path);
-  refuse_command("'" + data + "' is no folder of pictures, no text file, and none of the sets " +
+  refuse_command("'" + data +
+                 "' is no folder or list of pictures, no text file, and none of the sets " +
                  joined(names) + hint);
 }
 

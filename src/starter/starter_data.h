@@ -3,7 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "data/image_list.h"
+#include "starter/picture_facts.h"
 
 namespace trainyard {
 
@@ -14,15 +18,16 @@ struct StarterData {
   std::string name;                // of the run and of the files: "flowers"
   std::filesystem::path path;      // pictures: of the training split; text: the file
   std::filesystem::path val_path;  // pictures: of the validation split; empty: a part of `path`
-  std::int64_t classes = 0;        // pictures
-  std::int64_t samples = 0;        // pictures: of the training split
-  std::int64_t characters = 0;     // text: different ones
+  PictureFacts pictures;           // of the training split
+  std::optional<ImageListOptions> list;  // of a list, which is at `path`
+  std::int64_t length = 0;               // text: characters
+  std::int64_t characters = 0;           // text: different ones
 };
 
 /// Looks at `data`: the name of a known set, a folder of pictures (with one folder for each class,
-/// or with such folders train and val), or a text file. Throws Error{command_line} if it is none of
-/// these, and Error{data} for pictures that cannot be read, fewer than two classes, or a text that
-/// is too short.
+/// or with such folders train and val), a list of pictures, or a text file. Throws
+/// Error{command_line} if it is none of these, and Error{data} for pictures that cannot be read,
+/// fewer than two classes, a text that is too short, and data that another source reads.
 [[nodiscard]] StarterData look_at_data(const std::string& data);
 
 }  // namespace trainyard

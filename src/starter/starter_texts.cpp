@@ -12,44 +12,38 @@ constexpr std::string_view kPicturesConfig = R"yaml(
 name: @name text@
 network: {file: @name@_network.yaml, vars: {classes: @classes@}}
 data:
-  # One folder of pictures for each class. All are resized to 64x64; if you change that, change
-  # 'input' in the network file too.
-  train: {source: image_folder, root: @path@, size: 64, shuffle: true}
+  # The middle of each picture, resized to @size@x@size@; if you change that, change 'input' in the
+  # network file too.
+  train: {@source@, @size keys@, shuffle: true}
 @split@
   preprocess: [mean_rgb: train, std_rgb: train] # mean 0 and deviation 1 for each colour
   # Random changes of the training pictures. Leave out the flip if left and right differ in meaning.
-  augment: [hflip: 0.5, pad_crop: 6]
+  augment: [hflip: 0.5, pad_crop: {pad: @crop@, fill: reflect}]
 # Pictures for each step, on each GPU. A larger batch is faster on a GPU and needs more memory.
 batch: {per_gpu: @batch@}
-loss: cross_entropy
-metrics: [accuracy]
+loss: {cross_entropy: {label_smoothing: 0.1}}
+@weights@metrics: [accuracy]
 # The learning rate matters most. To try several:
-#   train sweep @name@.yaml --grid optimizer.sgd.lr=0.01,0.03,0.1 --jobs 2
-optimizer: {sgd: {lr: 0.02, momentum: 0.9, weight_decay: 5e-4}}
-schedule: {cosine: {by: step}} # the learning rate falls to 0 over all epochs
-epochs: 30
+#   train sweep @name@.yaml --grid optimizer.sgd.lr=0.02,0.05,0.1 --jobs 2
+optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: @decay@}}
+schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
+epochs: @epochs@ # few pictures need many: this is about 1,500 steps, but 10 to 200 epochs
 # The checkpoint of the epoch with the best accuracy is kept, and the two newest ones.
 checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
 )yaml";
 
 constexpr std::string_view kPicturesNetwork = R"yaml(
 # A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
-vars: {classes: @classes@, width: 16} # 'width' doubled: four times the arithmetic
-input: [3, 64, 64] # channels, height, width
+vars: {classes: @classes@, width: @width@} # 'width' doubled: four times the arithmetic
+input: [@channels@, @size@, @size@] # channels, height, width
 defaults:
   conv: {pad: same_upper, bias: false, init: he_normal}
+  bn: {momentum: 0.9} # running means of the last ten steps or so: right for short runs
 blocks:
   # A convolution of 3x3 with f filters, batch norm and ReLU; s: its step, which divides the size.
   cbr: {args: [f, s=1], layers: [conv: {filters: $f, kernel: 3, stride: $s}, bn, relu]}
 layers:
-  - cbr: $width
-  - max_pool: 2
-  - cbr: $2 * width
-  - max_pool: 2
-  - cbr: $4 * width
-  - max_pool: 2
-  - cbr: $8 * width
-  - global_avg_pool
+@layers@  - global_avg_pool
   - dropout: 0.2
   - dense: $classes
   - softmax
@@ -60,25 +54,26 @@ constexpr std::string_view kTextConfig = R"yaml(
 # 'train generate runs/@name@/0001 --prompt "The "' writes text. 'train schema --reference' lists
 # every key.
 name: @name text@
-network: {file: @name@_network.yaml, vars: {tokens: 64, vocabulary: @characters@}}
+network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @characters@}}
 data:
-  # Windows of 64 characters, one after another; what comes next is predicted at each place of them.
+  # Windows of @window@ characters, one after another; what comes next is predicted at each place of them.
   # 'vocabulary' is the number of different characters of the text.
-  train: {source: text, file: @path@, vocabulary: @characters@, length: 64, stride: 64, predict: every}
+  train: {source: text, file: @path@, vocabulary: @characters@, length: @window@, stride: @window@, predict: every}
   val_fraction: 0.1 # the end of the text
-batch: {per_gpu: 16} # windows for each step, on each GPU
+batch: {per_gpu: @batch@} # windows for each step, on each GPU
 loss: cross_entropy
 metrics: [accuracy, bits_per_character]
 optimizer: {adam: {lr: 2e-3}}
-epochs: 10
-checkpoint: {every: 1 epoch, keep: 2}
+epochs: @epochs@ # about 1,500 steps, 5 to 60 epochs
+# The checkpoint of the epoch that predicts best is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_loss, mode: min}}
 output: {generate: {}} # a sample of text after each epoch, in the run's folder
 )yaml";
 
 constexpr std::string_view kTextNetwork = R"yaml(
 # One LSTM layer, which reads the characters before each place. 'units' doubled: about four times
 # the arithmetic.
-vars: {tokens: 64, vocabulary: @characters@, units: 128}
+vars: {tokens: @window@, vocabulary: @characters@, units: 128}
 input: {tokens: $tokens, vocabulary: $vocabulary}
 layers:
   - embedding: 64

@@ -12,8 +12,7 @@ struct StarterTexts {
   std::string_view network;
 };
 
-/// Words: @name@, @path@, @split@ (of pictures: what is validated on), @batch@, @classes@,
-/// @characters@.
+/// The words are those of words_for() in starter.cpp.
 [[nodiscard]] StarterTexts starter_texts(StarterKind kind);
 
 }  // namespace trainyard

@@ -43,6 +43,108 @@ for name in 2024 010 1e3 true null; do
   expect_code 0
 done
 
+begin "what a config cannot have is refused, other names of data are written so that it is accepted"
+write_pictures "$PWD/two" 16
+mkdir dollar
+for name in '$flowers' null true '1.5' $'line\nfeed' 'a "b" c' '@classes@' '-x' 'ä ö'; do
+  cp -r two "dollar/$name"
+  (cd dollar && "$train" init "./$name" --out "../new" >/dev/null) || fail "init of '$name'"
+  run "$train" check new/*[!k].yaml
+  expect_code 0
+  rm -r new
+done
+for i in $(seq 700); do echo "Line $i of the text."; done >text
+for name in '$x.txt' null true 1.5 10 $'a\nb.txt' '"q".txt'; do
+  cp text "$name"
+  run "$train" init "$name" --out new
+  expect_code 0
+  run "$train" check new/*[!k].yaml
+  expect_code 0
+  rm -r new
+done
+cp text '${y}.txt'
+run "$train" init '${y}.txt'
+expect_code 2
+expect_err "\${y}.txt' would be an expression in a config, which begin with '\$' or '\${'; rename it"
+cp text $'\xff.txt'
+run "$train" init $'\xff.txt'
+expect_code 2
+expect_err "the name of the data is not UTF-8, so that no config can have it; rename it"
+
+begin "size, channels and class weights are those of the pictures"
+mkdir grey
+for class in a b; do
+  mkdir grey/$class
+  for i in $(seq 8); do
+    # A BMP of 28x28 with a palette of greys.
+    {
+      printf 'BM\x46\x07\0\0\0\0\0\0\x36\x04\0\0\x28\0\0\0\x1c\0\0\0\x1c\0\0\0\x01\0\x08\0'
+      head -c 24 /dev/zero
+      for value in $(seq 0 255); do printf '%b' "$(printf '\\x%02x' "$value" "$value" "$value" 0)"; done
+      head -c 784 /dev/urandom
+    } >grey/$class/$i.bmp
+  done
+done
+run "$train" init grey
+grep -q 'size: 28, fit: cover, channels: 1' grey.yaml || fail "the size of grey pictures: $(grep size grey.yaml)"
+grep -q 'input: \[1, 28, 28\]' grey_network.yaml || fail "$(grep input: grey_network.yaml)"
+grep -q class_weights grey.yaml && fail "class weights of equal classes"
+checked_and_trained grey
+write_pictures "$PWD/large" 136
+rm large/[bcd]/?.bmp
+run "$train" init large
+grep -q 'input: \[3, 128, 128\]' large_network.yaml || fail "$(grep input: large_network.yaml)"
+grep -q 'class_weights: balanced' large.yaml || fail "no class weights, with 16 pictures of a class and 6 of another"
+run "$train" check large.yaml --gpus 0
+expect_code 0
+
+begin "a list of pictures gets a config that reads it"
+write_pictures "$PWD/pictures" 16
+{
+  echo "species,filename"
+  for class in a b c d; do
+    for i in $(seq 0 15); do echo "the $class,$class/$i.bmp"; done
+  done
+} >birds.csv
+run "$train" init birds.csv
+expect_code 0
+grep -qF 'train: {source: image_list, file: "birds.csv", root: "pictures", header: true, path: filename, label: species, labels: name, size: 28' birds.yaml ||
+  fail "$(grep train: birds.yaml)"
+checked_and_trained birds
+find pictures -name '*.bmp' | sed 's/.*/& 0/; s/\(.*\/b\/.*\) 0/\1 1/' >train.txt
+run "$train" init train.txt --out new
+expect_code 0
+run "$train" check new/train.yaml --gpus 0
+expect_code 0
+expect_out "51 training and 13 validation samples [3, 28, 28] of 2 classes"
+sed -i 's/the c,c\/3.bmp/the c,c\/33.bmp/' birds.csv
+run "$train" init birds.csv --out new
+expect_code 4
+expect_err "birds.csv', line 37"
+sed 's/ .*//' train.txt >alone.txt
+run "$train" init alone.txt
+expect_code 4
+expect_err "no line has a class"
+expect_no_path alone.yaml
+
+begin "data of another source, and a single picture, are refused with the sources"
+printf 'height,weight\n1,2\n3,4\n' >people.csv
+run "$train" init people.csv
+expect_code 4
+expect_err "'people.csv': no column of it has pictures. Source 'image_list' reads paths and classes of pictures, 'imdb' reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote. 'train init' reads a folder of pictures with a folder for each class, a list of pictures with their classes, and a text; docs/language.md has all sources"
+while read -r name advice; do
+  echo x >"$name"
+  run "$train" init "$name"
+  expect_code 4
+  expect_err "'$name': $advice"
+done <<'END'
+x.npz source 'arrays' reads sequences from it
+x.safetensors source 'tensors' reads images, numbers and labels from it
+x.pack source 'pack' reads it
+x.json no source reads JSON; 'text' learns to continue a text of any kind
+x.PNG it is a single picture; give the folder with the folders of its classes
+END
+
 begin "a folder with train and val gets both"
 write_pictures "$PWD/pets/train" 8
 write_pictures "$PWD/pets/val" 8
@@ -58,6 +160,7 @@ run "$train" init book.txt
 expect_code 0
 checked_and_trained book
 expect_file run/metrics.csv
+expect_out "best val_loss"
 
 begin "each known set gets a config and a network that train"
 records() { # COUNT LABEL: CIFAR-10 records with black images.
@@ -110,7 +213,7 @@ write_pictures "$PWD/one" 8
 rm -r one/b one/c one/d
 run "$train" init one
 expect_code 4
-expect_err "has one folder of pictures: a classifier needs at least two classes"
+expect_err "has pictures of one class: a classifier needs at least two, with a folder each"
 echo short >short.txt
 run "$train" init short.txt
 expect_code 4
@@ -136,4 +239,4 @@ run "$train" data get mnist --to sets --from http://127.0.0.1:1
 expect_code 8
 expect_err "cannot fetch http://127.0.0.1:1/train-images-idx3-ubyte.gz"
 
-finish 7 0
+finish 11 0

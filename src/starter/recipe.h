@@ -1,0 +1,33 @@
+// The numbers of a starter: what its data leave to choose.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "starter/starter_data.h"
+
+namespace trainyard {
+
+struct Recipe {
+  std::int64_t batch = 1;   // samples of each step
+  std::int64_t epochs = 1;  // passes over the training split
+  std::string weight_decay;
+};
+
+/// For pictures: an epoch has several steps, and the run about 1,500, which a network from random
+/// weights needs however few pictures there are; 10 to 200 epochs. What weight decay does in a run
+/// is the sum of lr * weight_decay over its steps: a short one takes ten times the usual.
+[[nodiscard]] Recipe picture_recipe(std::int64_t training_samples);
+/// For a text of so many characters, in windows of `length`: about 1,500 steps of 16 windows, 5 to
+/// 60 epochs.
+[[nodiscard]] Recipe text_recipe(std::int64_t characters, std::int64_t length);
+
+/// Pixels of a side that pictures are resized to, given that of the median picture: 28, 32, 64, 128
+/// or 224, the largest one that enlarges no more than half of them.
+[[nodiscard]] std::int64_t picture_size(std::int64_t median_side);
+
+/// The layers of a network for pictures of picture_size(), up to its mean over a map of 7 or 8
+/// pixels a side, as lines of YAML.
+[[nodiscard]] std::string picture_layers(std::int64_t size);
+
+}  // namespace trainyard
