@@ -140,8 +140,9 @@ void TextGenerator::append_tokens(const GenerateRequest& request, std::size_t fi
 GeneratedTexts TextGenerator::generate(const GenerateRequest& request) {
   const Tokens begin = begin_of(request);
   const std::vector<double>& temperatures = request.config.temperatures;
-  const std::string& prompt = request.prompt.text;
-  GeneratedTexts generated{.begin = prompt.empty() ? set_.vocabulary()->text_of(begin) : prompt};
+  const Prompt& prompt = request.prompt;
+  GeneratedTexts generated{.begin = prompt.tokens.empty() ? set_.vocabulary()->text_of(begin)
+                                                          : prompt.text};
   for (std::size_t first = 0; first < temperatures.size();
        first += static_cast<std::size_t>(rows_)) {
     const std::size_t count =

@@ -12,6 +12,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "config/diagnostics.h"
+#include "config/file_path.h"
 #include "config/near_file.h"
 #include "data/image_folder.h"
 #include "starter/picture_list.h"
@@ -87,14 +88,13 @@ std::string without_end_slash(std::string text) {
 PictureFacts look_at_set(const fs::path& path, const Dataset& set) {
   const PictureFacts facts = facts_of_pictures(set);
   if (facts.classes >= 2) return facts;
-  throw Error(ErrorKind::data, "'" + path.string() +
-                                   "' has pictures of one class: a classifier needs at least two, "
-                                   "with a folder each");
+  throw Error(ErrorKind::data,
+              "'" + path.string() + "' has pictures of one class: a classifier needs at least two");
 }
 
 StarterData look_at_folder(const fs::path& folder) {
   StarterData found{.kind = StarterKind::pictures,
-                    .name = plain_name(fs::absolute(folder).lexically_normal().filename().string()),
+                    .name = plain_name(config::absolute_path(folder).filename().string()),
                     .path = folder};
   std::error_code ignored;
   if (fs::is_directory(folder / "train", ignored)) {

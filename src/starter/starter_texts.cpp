@@ -97,8 +97,7 @@ batch: {per_gpu: 128} # pictures for each step, on each GPU
 loss: cross_entropy
 metrics: [accuracy]
 optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
-# The learning rate rises over 100 steps, then falls to 0 over all epochs.
-schedule: {cosine: {by: step, warmup: {steps: 100}}}
+schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
 epochs: 10
 checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
 )yaml";
@@ -139,8 +138,7 @@ batch: {per_gpu: 128} # pictures for each step, on each GPU
 loss: cross_entropy
 metrics: [accuracy]
 optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
-# The learning rate rises over 200 steps, then falls to 0 over all epochs.
-schedule: {cosine: {by: step, warmup: {steps: 200}}}
+schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
 epochs: 5
 checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
 )yaml";

@@ -94,6 +94,16 @@ expect_code 0
 expect_out "ABC日本日"
 expect_err "warning: --prompt: the run's vocabulary lacks \"日\", \"本\"; the model reads each as unknown"
 expect_no_err '"A"'
+for _ in {1..60}; do printf 'one two three '; done >a.txt
+sed 's/vocabulary: 6, length/vocabulary: 6, unit: words, length/' text.yaml >words.yaml
+run "${quick[@]}" --config words.yaml --out b --set epochs=1
+run "$train" generate b --prompt 'one four' --length 3 --temperatures 0
+expect_out "one four"
+expect_err '"four"'
+run "$train" generate b --prompt '  ' --length 3 --temperatures 0 # no word: as without a prompt
+expect_code 0
+expect_out_match '--- begin:
+(one|two|three)'
 
 begin "generate takes the seeds that other verbs take"
 write_text_run

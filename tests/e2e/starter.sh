@@ -145,6 +145,14 @@ x.json no source reads JSON; 'text' learns to continue a text of any kind
 x.PNG it is a single picture; give the folder with the folders of its classes
 END
 
+begin "the current folder is data like any other"
+write_pictures "$PWD/flowers" 16
+cd flowers
+run "$train" init .
+expect_code 0
+run "$train" check flowers.yaml --gpus 0
+expect_code 0
+
 begin "a folder with train and val gets both"
 write_pictures "$PWD/pets/train" 8
 write_pictures "$PWD/pets/val" 8
@@ -213,7 +221,7 @@ write_pictures "$PWD/one" 8
 rm -r one/b one/c one/d
 run "$train" init one
 expect_code 4
-expect_err "has pictures of one class: a classifier needs at least two, with a folder each"
+expect_err "has pictures of one class: a classifier needs at least two"
 echo short >short.txt
 run "$train" init short.txt
 expect_code 4
@@ -239,4 +247,4 @@ run "$train" data get mnist --to sets --from http://127.0.0.1:1
 expect_code 8
 expect_err "cannot fetch http://127.0.0.1:1/train-images-idx3-ubyte.gz"
 
-finish 11 0
+finish 12 0
