@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
+#include "cli/print.h"
 #include "fetch/get_set.h"
 
 namespace trainyard::cli {
@@ -49,6 +50,17 @@ CLI::App* add_get(CLI::App& data, GetFlags& flags) {
   command
       ->add_option("--from", flags.from,
                    "address of a folder with the same files: a mirror, or file:///FOLDER")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const std::string url = lower_case(text);
+            const bool known = url.starts_with("http://") || url.starts_with("https://") ||
+                               url.starts_with("file:///");
+            return known ? ""
+                         : "expected an address that begins with http://, https:// or file:///, "
+                           "found '" +
+                               text + "'";
+          },
+          ""))
       ->type_name("URL");
   return command;
 }
@@ -59,7 +71,7 @@ int get(const GetFlags& flags, Messages& messages) {
   if (flags.to.empty()) options.to = usual.empty() ? "data" : usual;
   options.tell = [&](const std::string& line) {
     messages.clear_bar();
-    std::printf("%s\n", line.c_str());
+    print(line + "\n");
     std::fflush(stdout);
   };
   const KnownSet& set = known_set(flags.name);

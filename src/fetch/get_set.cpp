@@ -37,7 +37,10 @@ void unpack(const SetFile& file, const fs::path& archive, const fs::path& folder
   const Disk disk;
   const fs::path part = folder / (file.unpacks + ".part");
   disk.remove(part);
-  disk.make_folders(part);
+  if (!disk.make_folder(part)) {
+    throw Error(ErrorKind::disk,
+                "another process is unpacking into '" + part.string() + "'; wait until it ends");
+  }
   unpack_tar(archive, part, {.top = file.unpacks, .left_out = file.left_out});
   if (!fs::is_directory(part / file.unpacks)) {
     throw Error(ErrorKind::data,
@@ -52,11 +55,13 @@ void get_file(const SetFile& file, const fs::path& folder, const GetOptions& opt
   const RemoteFile remote = remote_of(file, options.from);
   const fs::path path = folder / remote.name();
   std::error_code ignored;
-  if (!file.unpacks.empty() && fs::is_directory(folder / file.unpacks, ignored)) {
+  // An empty folder of this name is not what was unpacked.
+  if (!file.unpacks.empty() && fs::is_directory(folder / file.unpacks, ignored) &&
+      !fs::is_empty(folder / file.unpacks, ignored)) {
     return options.tell((folder / file.unpacks).string() + ": already there");
   }
   const bool there = is_there(remote, path);
-  if (!there) fetch_file(remote, path, options.progress);
+  if (!there) fetch_file(remote, path, options.progress, options.limits);
   if (!file.unpacks.empty()) unpack(file, path, folder);
   const fs::path result = file.unpacks.empty() ? path : folder / file.unpacks;
   options.tell(result.string() + ": " +

@@ -13,6 +13,7 @@ struct GetOptions {
   std::filesystem::path to;  // the data folder; created
   std::string from;          // address of another folder with the same files; "": the publisher's
   FetchProgress progress;
+  FetchLimits limits = {};
   std::function<void(const std::string& line)> tell;  // a line for each file
 };
 

@@ -7,7 +7,9 @@
 
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "base/atomic_file.h"
 #include "base/descriptor.h"
@@ -22,7 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libcurl.so.4";
 constexpr long kConnectSeconds = 30;
-constexpr long kSilentSeconds = 60;  // without a byte
+constexpr long kMostRedirects = 10;
+constexpr std::uint64_t kProgressBytes = 1u << 20;  // with which attempts are counted anew
 
 /// libcurl's functions.
 struct Curl {
@@ -76,6 +79,7 @@ Curl open_curl() {
 struct Transfer {
   const RemoteFile* file;
   const FetchProgress* progress;
+  const FetchLimits* limits;
   fs::path path;
   Descriptor out;
   std::uint64_t bytes = 0;
@@ -117,12 +121,13 @@ CurlResult transfer_rest(const Curl& curl, Transfer& transfer) {
   const auto from = static_cast<curl_off_t>(transfer.bytes);
   curl.set(easy, CURLOPT_URL, transfer.file->url.c_str());
   curl.set(easy, CURLOPT_FOLLOWLOCATION, 1L);
+  curl.set(easy, CURLOPT_MAXREDIRS, kMostRedirects);
   curl.set(easy, CURLOPT_FAILONERROR, 1L);
   curl.set(easy, CURLOPT_NOSIGNAL, 1L);
   curl.set(easy, CURLOPT_USERAGENT, "trainyard");
   curl.set(easy, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-  curl.set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl.set(easy, CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
+  curl.set(easy, CURLOPT_LOW_SPEED_LIMIT, transfer.limits->slow_bytes_per_second);
+  curl.set(easy, CURLOPT_LOW_SPEED_TIME, transfer.limits->slow_seconds);
   curl.set(easy, CURLOPT_RESUME_FROM_LARGE, from);
   curl.set(easy, CURLOPT_WRITEFUNCTION, &take_bytes);
   curl.set(easy, CURLOPT_WRITEDATA, &transfer);
@@ -157,8 +162,31 @@ bool refuses_rest(const CurlResult& result) {
                   " bytes are here, the same command continues; --from URL names another server");
 }
 
-/// Fetches until the file has its size, as long as every attempt brings further bytes.
+/// Counts attempts that bring little, and waits between them.
+class Attempts {
+ public:
+  explicit Attempts(const FetchLimits& limits) : limits_(limits) {}
+
+  /// Whether there may be another attempt after one that brought `bytes`; if so, it is time for it.
+  bool another(std::uint64_t bytes) {
+    brought_ += bytes;
+    if (brought_ >= kProgressBytes) *this = Attempts(limits_);
+    if (++made_ >= limits_.attempts) return false;
+    std::this_thread::sleep_for(pause_);
+    pause_ *= 2;
+    return true;
+  }
+
+ private:
+  FetchLimits limits_;
+  std::chrono::milliseconds pause_ = limits_.pause;
+  std::uint64_t brought_ = 0;
+  int made_ = 0;
+};
+
+/// Fetches until the file has its size, as long as attempts bring further bytes.
 void fetch_all(const Curl& curl, Transfer& transfer) {
+  Attempts attempts(*transfer.limits);
   bool began_anew = false;
   while (transfer.bytes < transfer.file->bytes) {
     const std::uint64_t before = transfer.bytes;
@@ -171,7 +199,9 @@ void fetch_all(const Curl& curl, Transfer& transfer) {
     }
     if (result.code == CURLE_OK) return;
     const bool lost = transfer.bytes > before && transfer.write_error == 0;
-    if (!lost) fail_to_fetch(curl, transfer, result);
+    if (!lost || !attempts.another(transfer.bytes - before)) {
+      fail_to_fetch(curl, transfer, result);
+    }
   }
 }
 
@@ -195,20 +225,53 @@ void require_published(const Transfer& transfer) {
                                    "--from URL");
 }
 
+/// Never a link, and no wait for the reader of a pipe.
+Descriptor open_part(const fs::path& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  Descriptor part({::open(path.c_str(), kFlags, 0666)});
+  const int reason = errno;
+  std::error_code ignored;
+  if (part && fs::is_regular_file(fs::symlink_status(path, ignored))) return part;
+  if (part || reason == ELOOP || reason == ENXIO) {
+    throw Error(ErrorKind::disk, "cannot write '" + path.string() +
+                                     "': it is no ordinary file; remove it, then try again");
+  }
+  fail_to_write(path, reason);
+}
+
+/// libcurl would wait at a pipe for ever.
+void require_file_at(const std::string& url) {
+  constexpr std::string_view kLocal = "file://";
+  std::error_code ignored;
+  const fs::file_status status =
+      url.starts_with(kLocal) ? fs::status(url.substr(kLocal.size()), ignored) : fs::file_status();
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw Error(ErrorKind::data, "cannot fetch " + url + ": it is no ordinary file");
+}
+
 }  // namespace
 
-void fetch_file(const RemoteFile& file, const fs::path& path, const FetchProgress& progress) {
+void fetch_file(const RemoteFile& file, const fs::path& path, const FetchProgress& progress,
+                const FetchLimits& limits) {
+  require_file_at(file.url);
   const Curl curl = open_curl();
-  Transfer transfer{.file = &file, .progress = &progress, .path = path.string() + ".part"};
-  transfer.out =
-      Descriptor({::open(transfer.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)});
-  if (!transfer.out) fail_to_write(transfer.path, errno);
+  const fs::path part = path.string() + ".part";
+  Transfer transfer{.file = &file,
+                    .progress = &progress,
+                    .limits = &limits,
+                    .path = part,
+                    .out = open_part(part)};
   if (::flock(transfer.out.get().value, LOCK_EX | LOCK_NB) != 0) {
     refuse_command("another process is fetching '" + path.string() + "'; wait until it ends");
   }
   transfer.bytes = static_cast<std::uint64_t>(fs::file_size(transfer.path));
   if (transfer.bytes > file.bytes) begin_anew(transfer);
-  fetch_all(curl, transfer);
+  try {
+    fetch_all(curl, transfer);
+  } catch (const Error&) {
+    if (transfer.bytes == 0) Disk().remove(transfer.path);
+    throw;
+  }
   require_published(transfer);
   if (::fsync(transfer.out.get().value) != 0) fail_to_write(transfer.path, errno);
   Disk().rename(transfer.path, path);

@@ -82,12 +82,18 @@ void FileServer::answer(int connection) {
     head += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
     if (faults_.cut_after > 0) body.resize(std::min(body.size(), faults_.cut_after));
   }
+  if (faults_.redirects) {
+    head = "HTTP/1.1 302 Found\r\nLocation: /" + file->first + "\r\nContent-Length: 0\r\n\r\n";
+    body.clear();
+  }
+  if (faults_.stalls) body.resize(1);
   const std::string whole = head + body;
   for (std::size_t sent = 0; sent < whole.size();) {
     const ssize_t now = ::send(connection, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
     if (now <= 0) return;
     sent += static_cast<std::size_t>(now);
   }
+  while (faults_.stalls && ::recv(connection, piece, sizeof piece, 0) > 0) continue;
 }
 
 }  // namespace trainyard::testing

@@ -16,6 +16,8 @@ struct ServerFaults {
   bool no_ranges = false;  // it sends all of a file whatever part is asked for
   /// It closes each connection after this many bytes of a file; 0: never.
   std::size_t cut_after = 0;
+  bool stalls = false;     // it sends one byte and then none, without closing
+  bool redirects = false;  // it names the same address as the one where the file is
 };
 
 /// Serves files from memory, one connection per request, until it is destroyed.

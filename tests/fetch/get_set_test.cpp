@@ -81,6 +81,13 @@ TEST_CASE("an unpacking that was ended begins again") {
   CHECK(small.server.requested().size() == 1);  // the archive was there
 }
 
+TEST_CASE("an empty folder with the name of what is unpacked is not taken for it") {
+  SmallSet small;
+  std::filesystem::create_directories(small.folder / "data/small-set/reviews");
+  const auto folder = small.get();
+  CHECK(text_of(folder / "reviews/train/1.txt") == "good\n");
+}
+
 TEST_CASE("another file in the way is refused and stays") {
   SmallSet small;
   small.folder.write("data/small-set/index.json", "mine");

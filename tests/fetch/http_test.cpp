@@ -1,7 +1,9 @@
 #include "fetch/http.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
+#include <chrono>
 #include <map>
 
 #include "../base/error_of.h"
@@ -31,6 +33,8 @@ std::string numbers(int count) {
 }
 
 const std::string kContents = numbers(20'000);
+
+const FetchLimits kImpatient{.pause = std::chrono::milliseconds(0)};
 
 RemoteFile remote(const FileServer& server) {
   return {.url = server.url("a.bin"), .bytes = kContents.size(), .sha256 = sha256_of(kContents)};
@@ -68,9 +72,72 @@ TEST_CASE("a server that cannot continue sends all of it again") {
 TEST_CASE("a connection that is lost again and again brings the whole file") {
   const FileServer server({{"a.bin", kContents}}, {.cut_after = 30'000});
   const TemporaryFolder folder;
-  fetch_file(remote(server), folder / "a.bin", nullptr);
+  fetch_file(remote(server), folder / "a.bin", nullptr, kImpatient);
   CHECK(text_of(folder / "a.bin") == kContents);
   CHECK(server.requested() == std::vector<std::size_t>{0, 30'000, 60'000, 90'000});
+}
+
+TEST_CASE("connections that bring little are tried five times, with growing pauses") {
+  const FileServer server({{"a.bin", kContents}}, {.cut_after = 1});
+  const TemporaryFolder folder;
+  FetchLimits limits = kImpatient;
+  limits.pause = std::chrono::milliseconds(20);
+  const auto began = std::chrono::steady_clock::now();
+  const std::string message = error_of(
+      ErrorKind::device, [&] { fetch_file(remote(server), folder / "a.bin", nullptr, limits); });
+  const auto spent = std::chrono::steady_clock::now() - began;
+  CHECK(server.requested() == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  CHECK(spent >= std::chrono::milliseconds(20 + 40 + 80 + 160));
+  CHECK(message.find("5 of 108890 bytes are here, the same command continues") !=
+        std::string::npos);
+  CHECK(text_of(folder / "a.bin.part") == kContents.substr(0, 5));
+}
+
+TEST_CASE("a server that sends too little in a time counts as lost") {
+  const FileServer server({{"a.bin", kContents}}, {.stalls = true});
+  const TemporaryFolder folder;
+  const FetchLimits limits{.slow_seconds = 1, .attempts = 1, .pause = std::chrono::milliseconds(0)};
+  const std::string message = error_of(
+      ErrorKind::device, [&] { fetch_file(remote(server), folder / "a.bin", nullptr, limits); });
+  CHECK(message.find("the same command continues") != std::string::npos);
+}
+
+TEST_CASE("a server that redirects to itself is given up") {
+  const FileServer server({{"a.bin", kContents}}, {.redirects = true});
+  const TemporaryFolder folder;
+  const std::string message =
+      error_of(ErrorKind::device, [&] { fetch_file(remote(server), folder / "a.bin", nullptr); });
+  CHECK(message.starts_with("cannot fetch " + server.url("a.bin") + ": "));
+  CHECK(server.requested().size() == 11);
+  CHECK_FALSE(std::filesystem::exists(folder / "a.bin.part"));  // of 0 bytes
+}
+
+TEST_CASE("a part that is a link or a pipe is neither followed nor waited for") {
+  const FileServer server({{"a.bin", kContents}});
+  const TemporaryFolder folder;
+  folder.write("victim", "precious");
+  const std::string message = "cannot write '" + (folder / "a.bin.part").string() +
+                              "': it is no ordinary file; remove it, then try again";
+  const auto refusal = [&] {
+    return error_of(ErrorKind::disk,
+                    [&] { fetch_file(remote(server), folder / "a.bin", nullptr); });
+  };
+  std::filesystem::create_symlink(folder / "victim", folder / "a.bin.part");
+  CHECK(refusal() == message);
+  CHECK(text_of(folder / "victim") == "precious");
+  std::filesystem::remove(folder / "a.bin.part");
+  REQUIRE(::mkfifo((folder / "a.bin.part").c_str(), 0600) == 0);
+  CHECK(refusal() == message);
+  CHECK(server.requested().empty());
+}
+
+TEST_CASE("a pipe at a local address is refused without waiting for its writer") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "a").c_str(), 0600) == 0);
+  const std::string url = "file://" + (folder / "a").string();
+  CHECK(error_of(ErrorKind::data, [&] {
+          fetch_file({.url = url, .bytes = 10, .sha256 = ""}, folder / "b", nullptr);
+        }) == "cannot fetch " + url + ": it is no ordinary file");
 }
 
 TEST_CASE("a whole part needs no connection") {
