@@ -10,7 +10,8 @@
 # does not end the others; the exit code is then that of the first one that failed. At the end train compare prints
 # the table and writes it to runs/CONFIG_sweep.csv.
 #
-# Values must have no commas or blanks of their own; `train sweep` takes those, random draws and ranges.
+# A signal that ends this script ends its runs, which save what they have; of a config only one sweep at a time runs in a
+# folder. Values must have no commas or blanks of their own; `train sweep` takes those, random draws and ranges.
 
 # shellcheck disable=SC2317  # `one` is called through xargs
 set -uo pipefail
@@ -29,11 +30,12 @@ newest_state() {
 
 # one OVERRIDES: trains one run, given as KEY=VALUE words; called by xargs in slot $SLOT.
 one() {
-  local word key flags=() name=$sweep_prefix separator=_
+  local word key value flags=() name=$sweep_prefix separator=_
   for word in $1; do
     flags+=(--set "$word")
     key=${word%%=*}
-    name+=$separator${key##*.}=${word#*=}
+    value=${word#*=}
+    name+=$separator${key##*.}=${value//[\/\\]/_}
     separator=__
   done
   flags+=(--name "$name" --skip-done)
@@ -62,6 +64,16 @@ one() {
   fi
 }
 
+# stop SIGNAL: ends the runs, waits until they have saved, and ends as this signal does.
+stop() {
+  trap '' INT TERM HUP
+  kill "-$1" -- "-$all" 2>/dev/null
+  exec {lock}>&-
+  flock "$sweep_lock" true
+  echo "${0##*/}: stopped; the same command goes on" >&2
+  exit $((128 + $(kill -l "$1")))
+}
+
 # combinations KEY=A,B...: a line of KEY=VALUE words for each.
 combinations() {
   local lines=("") longer line axis value values
@@ -83,7 +95,10 @@ if [[ -z $sweep_train && -x build/release/bin/train ]]; then sweep_train=build/r
 while [[ ${1-} == --* ]]; do
   [[ $# -ge 2 ]] || die "$1 needs a value"
   case $1 in
-    --jobs) jobs=$2 ;;
+    --jobs)
+      jobs=$2
+      [[ $jobs =~ ^[1-9][0-9]{0,3}$ ]] || die "--jobs needs a whole number from 1 to 9999, found '$jobs'"
+      ;;
     --gpus) sweep_gpus=$2 ;;
     --train) sweep_train=$2 ;;
     *) die "unknown flag '$1'; the flags are --jobs, --gpus and --train" ;;
@@ -114,12 +129,23 @@ for axis in "${axes[@]}"; do grid+=(--grid "$axis"); done
 
 mapfile -t runs < <(combinations "${axes[@]}")
 mkdir -p runs
+# The runs hold this lock too, so that it is free when the last of them has ended.
+sweep_lock=runs/.$sweep_prefix.sweep
+exec {lock}>"$sweep_lock"
+flock --nonblock "$lock" || die "a sweep of $sweep_prefix is running here; wait until its runs have ended, or end them"
 sweep_failed=$(mktemp)
 trap 'rm -f -- "$sweep_failed"' EXIT
 export -f one newest_state
+set -m # a process group of their own
 # shellcheck disable=SC2016  # expanded by the inner shell
-printf '%s\0' "${runs[@]}" |
-  xargs -0 -n 1 -P "$jobs" --process-slot-var=SLOT bash -c 'one "$1"' sweep
+xargs -0 -n 1 -P "$jobs" --process-slot-var=SLOT -a <(printf '%s\0' "${runs[@]}") bash -c 'one "$1"' sweep &
+all=$!
+set +m
+for signal in INT TERM HUP; do
+  # shellcheck disable=SC2064  # the signal of this turn
+  trap "stop $signal" "$signal"
+done
+wait "$all"
 "$sweep_train" compare "runs/${sweep_prefix}_*" --csv "runs/${sweep_prefix}_sweep.csv" &&
   echo "runs/${sweep_prefix}_sweep.csv has every column"
 [[ -s $sweep_failed ]] || exit 0

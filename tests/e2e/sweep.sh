@@ -86,5 +86,32 @@ expect_file runs/tiny_lr=0.01__per_gpu=16/0001/metrics.csv
 run "${script[@]}" tiny.yaml optimizer.sgd.lrr=1,2
 expect_code 3
 expect_err "unknown key 'lrr'"
+for jobs in x 0 -1 ''; do
+  run "${script[@]}" --jobs "$jobs" tiny.yaml optimizer.sgd.lr=0.05
+  expect_code 2
+  expect_err "--jobs needs a whole number from 1 to 9999, found '$jobs'"
+done
+run "${script[@]}" tiny.yaml output.plot.title=a/b -- --epochs 1
+expect_code 0
+expect_file runs/tiny_title=a_b/0001/metrics.csv
 
-finish 6 0
+begin "a signal that ends scripts/sweep.sh ends its runs, a second one waits for the first, and both go on"
+write_tiny_run tiny.yaml
+script=(env PATH="/usr/bin:/bin" "$source_dir/scripts/sweep.sh" --train "$train" --jobs 2 tiny.yaml "seed=1,2")
+"${script[@]}" -- --epochs 100000 >first 2>&1 &
+script_process=$!
+for seed in 1 2; do
+  until [[ -s runs/tiny_seed=$seed/0001/checkpoints/last ]]; do kill -0 "$script_process" || break; done
+done
+run "${script[@]}"
+expect_code 2
+expect_err "a sweep of tiny is running here; wait until its runs have ended, or end them"
+kill -TERM "$script_process"
+wait "$script_process"
+expect_equal "$?" 143
+expect_equal "$(<first)" "sweep.sh: stopped; the same command goes on"
+for seed in 1 2; do
+  expect_equal "$(sed -n 's/^  "state": "\(.*\)",$/\1/p' "runs/tiny_seed=$seed/0001/status.json")" interrupted
+done
+
+finish 7 0
