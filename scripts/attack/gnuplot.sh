@@ -6,22 +6,26 @@ default_count=60
 most_mib=150 # of a run's folder, whatever gnuplot writes
 
 # make_gnuplot KIND: bin/gnuplot.
+# shellcheck disable=SC2016  # the fake's variables
 make_gnuplot() {
   mkdir -p bin
   {
     echo '#!/bin/bash'
+    cat <<'SH'
+prefix=${3#*\'} prefix=${prefix%\'}
+SH
     case $1 in
       hang) echo 'while :; do /bin/sleep 1000; done' ;;
       flood) echo 'exec /usr/bin/yes "curves.gp line 1: flood"' ;;
-      fill) echo 'exec /usr/bin/yes >.tmp-curves.png' ;;
+      fill) echo 'exec /usr/bin/yes >"$prefix"curves.png' ;;
       crash) echo 'kill -SEGV $$' ;;
       refuse) echo 'echo "curves.gp line 1: no"; exit 3' ;;
       nothing) ;;
-      empty) echo ': >.tmp-curves.png' ;;
-      folder) echo '/bin/mkdir -p .tmp-curves.png/within' ;;
-      fifo) echo '/usr/bin/mkfifo .tmp-curves.png' ;;
-      link) echo '/bin/ln -s nowhere .tmp-curves.png' ;;
-      device) echo '/bin/ln -s /dev/zero .tmp-curves.png' ;;
+      empty) echo ': >"$prefix"curves.png' ;;
+      folder) echo '/bin/mkdir -p "$prefix"curves.png/within' ;;
+      fifo) echo '/usr/bin/mkfifo "$prefix"curves.png' ;;
+      link) echo '/bin/ln -s nowhere "$prefix"curves.png' ;;
+      device) echo '/bin/ln -s /dev/zero "$prefix"curves.png' ;;
     esac
   } >bin/gnuplot
   chmod +x bin/gnuplot

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/output_place.h"
 #include "base/text.h"
 #include "report/line_parts.h"
 #include "report/plot_script.h"
@@ -194,7 +195,8 @@ void check_picture_output(const std::filesystem::path& output, bool has_gnuplot)
   };
   std::error_code ignored;
   const std::string ending = lower_case(output.extension().string());
-  if (ending != ".png" && ending != ".svg" && ending != ".pdf") {
+  const bool stream = output_place(output).is_stream();
+  if (ending != ".png" && ending != ".svg" && ending != ".pdf" && !stream) {
     refuse("'" + output.string() + "' ends neither in .png, .svg nor .pdf");
   }
   const std::filesystem::path folder = output.parent_path();

@@ -60,8 +60,8 @@ struct CurvePicture {
 /// `factor` (0 to below 1) times what the next one weighs. 0: as they are.
 [[nodiscard]] std::vector<PlotPoint> smoothed(std::vector<PlotPoint> values, double factor);
 
-/// Checks `output` before anything is read. Throws Error{command_line} if it ends neither in .png,
-/// .svg nor .pdf, or if its folder or gnuplot is missing.
+/// Checks `output` before anything is read. Throws Error{command_line} if it is a file that ends
+/// neither in .png, .svg nor .pdf, or if its folder or gnuplot is missing. A stream gets a PNG.
 void check_picture_output(const std::filesystem::path& output, bool has_gnuplot);
 
 }  // namespace trainyard

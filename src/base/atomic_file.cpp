@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kTemporaryFolder = ".tmp-XXXXXX";  // for mkdtemp(3)
+
 fs::path folder_of(const fs::path& path) {
   const fs::path parent = path.parent_path();
   return parent.empty() ? fs::path(".") : parent;
@@ -38,11 +40,11 @@ std::string advice_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
-      return "; free some space or choose another folder with --out";
+      return "; free some space or choose another folder";
     case EACCES:
     case EPERM:
     case EROFS:
-      return "; choose a folder you can write to, with --out";
+      return "; choose a folder you can write to";
     case EFBIG:
       return "; raise the file-size limit (ulimit -f), then resume";
     case EISDIR:
@@ -69,7 +71,7 @@ fs::path temporary_for(const fs::path& path) {
   while (::getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) continue;  // interrupted
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%08x%08x", drawn[0], drawn[1]);
-  return folder_of(path) / (".tmp-" + path.filename().string() + "-" + digits.data());
+  return folder_of(path) / (std::string(".tmp-") + digits.data());
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -101,6 +103,11 @@ int Disk::open_for_writing(const fs::path& path, int flags, const fs::path& name
     error_number = errno;
     require_regular(descriptor, path);
     if (descriptor >= 0) return descriptor;
+    if (error_number == ELOOP) {
+      throw Error(ErrorKind::disk, "cannot write '" + path.string() +
+                                       "': it is a link, and links are not followed here; remove "
+                                       "it, then try again");
+    }
   }
   fail("write", named, error_number);
 }
@@ -138,7 +145,10 @@ void Disk::close(int descriptor, const fs::path& path) const {
 
 void Disk::write_to(const fs::path& place, int flags, const fs::path& named,
                     FileParts parts) const {
-  const int descriptor = open_for_writing(place, flags, named);
+  write_and_close(open_for_writing(place, flags, named), named, parts);
+}
+
+void Disk::write_and_close(int descriptor, const fs::path& named, FileParts parts) const {
   try {
     for (const auto& part : parts) write_all(descriptor, part, named);
     sync(descriptor, named);
@@ -150,13 +160,19 @@ void Disk::write_to(const fs::path& place, int flags, const fs::path& named,
 }
 
 void Disk::write_file(const fs::path& path, FileParts parts) const {
-  write_to(path, O_TRUNC, path, parts);
+  write_to(path, O_TRUNC | O_NOFOLLOW, path, parts);
 }
 
 void Disk::replace_file(const fs::path& path, FileParts parts) const {
+  replace(path, parts, std::nullopt);
+}
+
+void Disk::replace(const fs::path& path, FileParts parts,
+                   std::optional<unsigned> permissions) const {
   const fs::path temporary = temporary_for(path);
   try {
     write_to(temporary, O_EXCL | O_NOFOLLOW, path, parts);
+    if (permissions && ::chmod(temporary.c_str(), *permissions) != 0) fail("write", path, errno);
     rename(temporary, path);
   } catch (...) {
     ::unlink(temporary.c_str());
@@ -204,13 +220,17 @@ void Disk::try_folder(const fs::path& path) const {
     nearest = folder_of(nearest);
   }
   if (!fs::is_directory(nearest, ignored)) fail("make the folder", nearest, ENOTDIR);
-  std::string tried = nearest / ".tmp-XXXXXX";
-  int error_number = planned(DiskCall::mkdir);
-  if (error_number == 0 && ::mkdtemp(tried.data()) == nullptr) error_number = errno;
+  std::string tried = nearest / kTemporaryFolder;
+  const int error_number = try_to_make(tried);
   if (error_number != 0) {
     fail(nearest == path ? "write into the folder" : "make the folder", path, error_number);
   }
   ::rmdir(tried.c_str());
+}
+
+int Disk::try_to_make(std::string& temporary) const {
+  const int error_number = planned(DiskCall::mkdir);
+  return error_number == 0 && ::mkdtemp(temporary.data()) == nullptr ? errno : error_number;
 }
 
 void Disk::sync_folder(const fs::path& path) const {
@@ -251,8 +271,22 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return paths;
 }
 
+ScratchFolder::ScratchFolder(const Disk& disk, const fs::path& folder) {
+  std::string made = folder_of(folder / kTemporaryFolder) / kTemporaryFolder;
+  const int error_number = disk.try_to_make(made);
+  if (error_number != 0) disk.fail("write into the folder", folder, error_number);
+  path_ = made;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
 AppendFile::AppendFile(const Disk& disk, const fs::path& path)
-    : disk_(disk), path_(path), descriptor_(disk.open_for_writing(path, O_APPEND, path)) {}
+    : disk_(disk),
+      path_(path),
+      descriptor_(disk.open_for_writing(path, O_APPEND | O_NOFOLLOW, path)) {}
 
 AppendFile::~AppendFile() { ::close(descriptor_); }
 

@@ -21,6 +21,8 @@ enum class DiskCall { open, write, fsync, rename, mkdir, close };
 /// with it; the program passes none.
 using FailurePlan = std::function<int(DiskCall)>;
 
+struct OutputPlace;  // see output_place.h
+
 /// A whole file in pieces.
 using FileParts = std::span<const std::span<const std::byte>>;
 
@@ -39,6 +41,12 @@ class Disk {
   /// failure the old file remains.
   void replace_file(const std::filesystem::path& path, FileParts parts) const;
   void replace_file(const std::filesystem::path& path, std::string_view text) const;
+  /// The file that a flag names, written as `>` of a shell does: an ordinary file is replaced, also
+  /// one behind links, and keeps its permissions; a device, a pipe, or a file that this process has
+  /// open (-, /dev/stdout, /dev/fd/63) is written where it is. A pipe without a reader is an error
+  /// after a few seconds.
+  void write_output(const std::filesystem::path& path, FileParts parts) const;
+  void write_output(const std::filesystem::path& path, std::string_view text) const;
   /// Renames a file or folder and flushes the change to disk.
   void rename(const std::filesystem::path& from, const std::filesystem::path& to) const;
 
@@ -58,13 +66,20 @@ class Disk {
 
  private:
   friend class AppendFile;
+  friend class ScratchFolder;
 
   [[nodiscard]] int planned(DiskCall call) const { return plan_ ? plan_(call) : 0; }
   /// Messages call the file `named`, as in the next.
   [[nodiscard]] int open_for_writing(const std::filesystem::path& path, int flags,
                                      const std::filesystem::path& named) const;
+  void replace(const std::filesystem::path& path, FileParts parts,
+               std::optional<unsigned> permissions) const;
+  [[nodiscard]] int try_to_make(std::string& temporary) const;
+  [[nodiscard]] int open_in_place(const OutputPlace& place,
+                                  const std::filesystem::path& named) const;
   void write_to(const std::filesystem::path& place, int flags, const std::filesystem::path& named,
                 FileParts parts) const;
+  void write_and_close(int descriptor, const std::filesystem::path& named, FileParts parts) const;
   void write_all(int descriptor, std::span<const std::byte> bytes,
                  const std::filesystem::path& path) const;
   void sync(int descriptor, const std::filesystem::path& path) const;
@@ -78,6 +93,20 @@ class Disk {
 
 /// The paths of a folder's entries, in no order. Throws Error{disk} if it cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
+
+/// A folder of this user alone, whose name no one can guess, removed with the object.
+class ScratchFolder {
+ public:
+  /// Makes it in `folder`. Throws Error{disk}.
+  ScratchFolder(const Disk& disk, const std::filesystem::path& folder);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 /// A file that grows by whole rows. Not copyable; closed with the object.
 class AppendFile {

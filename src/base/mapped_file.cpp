@@ -33,7 +33,10 @@ std::span<std::byte> pages(std::span<const std::byte> part, bool whole) {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind)
-    : path_(path), kind_(kind), file_(FileNumber{open(path.c_str(), O_RDONLY | O_CLOEXEC)}) {
+    // O_NONBLOCK: opening a pipe must not wait for its writer; regular files ignore it.
+    : path_(path),
+      kind_(kind),
+      file_(FileNumber{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)}) {
   struct stat facts {};
   if (!file_ || fstat(file_.get().value, &facts) != 0) {
     bad_mapping(path, kind, "cannot be opened: " + std::string(std::strerror(errno)));

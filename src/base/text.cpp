@@ -25,6 +25,29 @@ std::string real_text(T value) {
   return std::isnan(value) ? "nan" : shortest(value);
 }
 
+/// Of a well-formed UTF-8 sequence: U+0080 to U+009F are control characters as well.
+bool is_control(std::string_view letter) {
+  const auto first = static_cast<unsigned char>(letter[0]);
+  if (letter.size() == 2) return first == 0xc2 && static_cast<unsigned char>(letter[1]) < 0xa0;
+  return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;
+}
+
+std::string escaped(char byte) {
+  std::array<char, 8> text;
+  std::snprintf(text.data(), text.size(), "\\x%02x", static_cast<unsigned char>(byte));
+  return text.data();
+}
+
+std::string readable_line(std::string_view line) {
+  constexpr std::size_t kMostBytes = 2000, kBegin = 1400, kEnd = 500;
+  if (line.size() <= kMostBytes) return std::string(line);
+  const auto continues = [&](std::size_t i) { return (line[i] & 0xc0) == 0x80; };
+  std::size_t begin = kBegin, end = line.size() - kEnd;
+  while (begin > kBegin - 3 && continues(begin)) --begin;
+  while (end < line.size() - kEnd + 3 && continues(end)) ++end;
+  return std::string(line.substr(0, begin)) + " ... " + std::string(line.substr(end));
+}
+
 }  // namespace
 
 std::string number_text(double value) { return real_text(value); }
@@ -169,6 +192,33 @@ std::size_t utf8_length(std::string_view text) {
     return continues(1) && continues(2) && continues(3) ? 4 : 0;
   }
   return 0;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const std::string_view letter = text.substr(0, std::max<std::size_t>(length, 1));
+    if (length > 0 && !is_control(letter)) {
+      out += letter;
+    } else {
+      for (const char byte : letter) out += escaped(byte);
+    }
+    text.remove_prefix(letter.size());
+  }
+  return out;
+}
+
+std::string readable(std::string_view text) {
+  constexpr std::size_t kMostLines = 200;
+  std::string out;
+  for (std::size_t lines = 0, end = 0; end != text.npos; ++lines) {
+    if (lines == kMostLines) return out + "\n(and more)";
+    end = text.find('\n');
+    out += (lines > 0 ? "\n" : "") + readable_line(text.substr(0, end));
+    if (end != text.npos) text.remove_prefix(end + 1);
+  }
+  return out;
 }
 
 std::string lower_case(std::string_view text) {

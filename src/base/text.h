@@ -46,6 +46,12 @@ namespace trainyard {
 /// At most 60 bytes on one line, for messages: longer text is cut between UTF-8 characters and ends
 /// in "...".
 [[nodiscard]] std::string shortened(std::string_view text);
+/// For a terminal: control characters but line feeds and tabs, and bytes that are not UTF-8, become
+/// escapes, as \x1b.
+[[nodiscard]] std::string printable(std::string_view text);
+/// For messages: of a line of more than 2,000 bytes the beginning and the end, of more than 200
+/// lines the first.
+[[nodiscard]] std::string readable(std::string_view text);
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// An ASCII letter or "_".
 [[nodiscard]] constexpr bool begins_name(char c) {

@@ -7,11 +7,15 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "base/output_place.h"
 #include "base/text.h"
 #include "bench/scaling_plot.h"
 #include "bench/scaling_rank.h"
 #include "bench/scaling_report.h"
+#include "cli/draw.h"
 #include "cli/environment.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "graph/network_input.h"
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
@@ -83,7 +87,7 @@ Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, cons
           pool.start({.ranks = count, .arguments = context.arguments, .results = &results});
       if (starts.end.exit_code != 0 || starts.end.signal != 0) return starts;
       PrintedRound printed = round_in(results.text(), count);
-      std::fputs(printed.others.c_str(), stderr);
+      std::fputs(printable(printed.others).c_str(), stderr);
       starts.rounds.push_back(std::move(printed.round));
     }
   }
@@ -101,8 +105,7 @@ int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
     return end_as(starts.end, context.messages);
   }
   const std::vector<ScalingRow> rows = scaling_rows(starts.rounds);
-  std::fputs((flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows)).c_str(),
-             stdout);
+  print(flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows), flags.json);
   write_files(picture, scaling_csv(subject, rows), scaling_script(subject, rows, picture.output));
   return 0;
 }
@@ -152,20 +155,19 @@ RankCount gpus_for_ranks(const ScalingFlags& flags, int most) {
 }
 
 Picture picture_of(const ScalingFlags& flags, const std::string& usual) {
-  Picture picture{.gnuplot = program_in_path("gnuplot").value_or(""),
-                  .output = flags.output.empty() ? usual : flags.output};
+  Picture picture{.gnuplot = gnuplot_program(),
+                  .output = kept_output("--plot", flags.output.empty() ? usual : flags.output)};
   if (!flags.output.empty()) check_plot_output(picture.output, !picture.gnuplot.empty());
   return picture;
 }
 
 void write_files(const Picture& picture, const std::string& csv, const std::string& script) {
-  const Disk disk;
   const fs::path table = fs::path(picture.output).replace_extension(".csv");
-  disk.replace_file(table, csv);
+  if (!output_place(picture.output).is_stream()) Disk().replace_file(table, csv);
   if (picture.gnuplot.empty()) {
     return print_warning(missing_gnuplot_warning(table.filename().string()));
   }
-  const std::string complaint = draw_picture(disk, picture.gnuplot, script, picture.output);
+  const std::string complaint = draw_script(script, picture.output);
   if (!complaint.empty()) print_warning("no plot was drawn: " + complaint);
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "bench/suite_plot.h"
 #include "bench/suite_report.h"
+#include "cli/print.h"
 #include "cli/version.h"
 #include "config/diagnostics.h"
 
@@ -187,7 +188,7 @@ int bench_suite(const SuiteFlags& suite_flags, const ScalingFlags& flags, const 
     for (const SuitePlace& place : places) run.measure(*row, place);
   }
   const SuiteReport& report = run.report();
-  std::fputs((flags.json ? suite_json(report) : suite_table(report)).c_str(), stdout);
+  print(flags.json ? suite_json(report) : suite_table(report), flags.json);
   write_files(picture, suite_csv(report), suite_script(report, picture.output));
   return run.exit_code();
 }

@@ -96,6 +96,9 @@ void require_file(const std::string& flag, const std::filesystem::path& path, Er
 void require_place_for(const std::string& flag, const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
   std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    refuse_command(fmt::format("{} {}: this is a folder; name a file", flag, path.string()));
+  }
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
   refuse_command(fmt::format("{} {}: the folder '{}' does not exist; create it first", flag,
                              path.string(), folder.string()));

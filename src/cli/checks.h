@@ -29,8 +29,8 @@ namespace trainyard::cli {
 
 /// Throws Error{kind} with the nearest name if `path`, the value of `flag`, does not exist.
 void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind);
-/// Throws Error{command_line} unless the folder of `path`, the file that `flag` names for writing,
-/// exists. "" names none.
+/// Throws Error{command_line} if `path`, which `flag` names for writing, is a folder, or if its
+/// folder does not exist. "" names none.
 void require_place_for(const std::string& flag, const std::filesystem::path& path);
 
 }  // namespace trainyard::cli

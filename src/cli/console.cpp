@@ -125,8 +125,9 @@ class Console final : public MetricsSink {
     }
   }
 
-  static void print(std::FILE* stream, const std::string& line) {
-    std::fputs((line + "\n").c_str(), stream);
+  void print(std::FILE* stream, const std::string& line) const {
+    const bool events = options_.style == LogStyle::json;
+    std::fputs(((events ? line : printable(line)) + "\n").c_str(), stream);
     std::fflush(stream);
   }
 

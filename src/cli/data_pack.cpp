@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/checks.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/source_words.h"
 #include "data/pack_write.h"
@@ -69,7 +70,7 @@ int pack(const PackFlags& flags) {
       fmt::format("{}: {} samples {} of {} classes, {:.1f} MB\n", destination,
                   with_separators(set->size()), set->image_shape().text(), set->classes(),
                   1e-6 * static_cast<double>(set->size() * set->image_shape().elements()));
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return 0;
 }
 

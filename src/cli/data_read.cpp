@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cli/checks.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/source_words.h"
 #include "data/each_sample.h"
@@ -76,7 +77,7 @@ int read(const ReadFlags& flags) {
   const std::string text = fmt::format(
       "{:.1f} samples/s on {} {}, {:.1f} per second of processor time\n", rate.a_second,
       flags.threads, flags.threads == 1 ? "thread" : "threads", rate.a_processor_second);
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return 0;
 }
 

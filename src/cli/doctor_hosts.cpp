@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
+#include "cli/print.h"
 #include "cli/version.h"
 #include "comm/rendezvous/own_address.h"
 #include "comm/rendezvous/reach.h"
@@ -64,7 +65,7 @@ int examine_hosts(const std::string& file, bool json) {
   }
   const std::vector<TestedHost> hosts = test_reach(test, SystemClock());
   const std::string text = json ? json_line(reach_json(hosts)) : reach_text(file, hosts);
-  std::fputs(text.c_str(), stdout);
+  print(text, json);
   return all_reached(hosts) ? 0 : static_cast<int>(ErrorKind::device);
 }
 
@@ -89,7 +90,7 @@ int reach_hosts(const std::string& addresses) {
     }
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    std::fputs(reached_line(all[i], reasons[i]).c_str(), stdout);
+    print(reached_line(all[i], reasons[i]));
   }
   const bool reached = std::ranges::all_of(reasons, [](const auto& why) { return why.empty(); });
   return reached ? 0 : static_cast<int>(ErrorKind::device);

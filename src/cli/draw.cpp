@@ -1,20 +1,48 @@
 #include "cli/draw.h"
 
+#include <array>
+
 #include "base/error.h"
+#include "base/output_place.h"
 #include "cli/environment.h"
 #include "report/plotter.h"
 
 namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_drawn(const fs::path& output, const std::string& complaint) {
+  if (complaint.empty()) return;
+  throw Error(ErrorKind::disk, "'" + output.string() + "' was not drawn: " + complaint);
+}
+
+}  // namespace
+
+fs::path gnuplot_program() { return program_in_path("gnuplot").value_or(fs::path()); }
 
 void require_picture(const std::filesystem::path& output) {
   check_picture_output(output, program_in_path("gnuplot").has_value());
 }
 
-void draw(const CurvePicture& picture, const std::filesystem::path& output) {
-  const std::string complaint = draw_picture(Disk(), program_in_path("gnuplot").value_or(""),
-                                             curve_script(picture, output), output);
-  if (complaint.empty()) return;
-  throw Error(ErrorKind::disk, "'" + output.string() + "' was not drawn: " + complaint);
+void draw(const CurvePicture& picture, const fs::path& output) {
+  require_drawn(output,
+                draw_picture(Disk(), gnuplot_program(), curve_script(picture, output), output));
+}
+
+void draw_output(const CurvePicture& picture, const fs::path& place) {
+  require_drawn(place, draw_script(curve_script(picture, place), place));
+}
+
+std::string draw_script(const std::string& script, const fs::path& place) {
+  const Disk disk;
+  const bool stream = output_place(place).is_stream();
+  if (!stream) disk.replace_file(fs::path(place).replace_extension(".gp"), script);
+  const DrawnPicture drawn = drawn_picture(
+      disk, gnuplot_program(), script, stream ? fs::temp_directory_path() : place.parent_path());
+  const std::array<std::span<const std::byte>, 1> parts = {drawn.bytes};
+  if (drawn.complaint.empty()) disk.write_output(place, parts);
+  return drawn.complaint;
 }
 
 }  // namespace trainyard::cli

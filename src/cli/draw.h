@@ -7,10 +7,17 @@
 
 namespace trainyard::cli {
 
+/// The gnuplot of PATH; "" without one.
+[[nodiscard]] std::filesystem::path gnuplot_program();
 /// Checks `output` before the work whose picture it will be. Throws as check_picture_output().
 void require_picture(const std::filesystem::path& output);
-/// Draws with the gnuplot of PATH; the script stays beside the picture, with .gp. Throws
-/// Error{disk} with gnuplot's complaint.
+/// Draws with the gnuplot of PATH into a file of ours, which is replaced; the script stays beside
+/// it, with .gp. Throws Error{disk} with gnuplot's complaint.
 void draw(const CurvePicture& picture, const std::filesystem::path& output);
+/// The same for the place of a flag, see place_for(); there is no script beside a stream.
+void draw_output(const CurvePicture& picture, const std::filesystem::path& place);
+/// Draws a script to the place of a flag. Returns gnuplot's complaint.
+[[nodiscard]] std::string draw_script(const std::string& script,
+                                      const std::filesystem::path& place);
 
 }  // namespace trainyard::cli

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
+#include "cli/print.h"
 #include "report/epoch_line.h"
 
 namespace trainyard::cli {
@@ -31,13 +32,15 @@ void Messages::set_run(const std::string& folder) {
   run_ = folder;
 }
 
-void Messages::warn(const std::string& text) {
+void Messages::warn(const std::string& whole) {
+  const std::string text = readable(whole);
   const std::lock_guard lock(mutex_);
   print({{"event", "warning"}, {"message", text}});
   print_error("train: warning: " + text);
 }
 
-void Messages::fail(const std::string& text, int exit_code) {
+void Messages::fail(const std::string& whole, int exit_code) {
+  const std::string text = readable(whole);
   const std::lock_guard lock(mutex_);
   print(failure(text, exit_code));
   print_error((begins_with_position(text) ? "" : "train: error: ") + text);
@@ -51,7 +54,7 @@ void Messages::note(const std::string& text) {
 void Messages::say(const std::string& text, const Json& event) {
   const std::lock_guard lock(mutex_);
   if (events_) return print(event);
-  std::printf("%s\n", text.c_str());
+  cli::print(text + "\n");
 }
 
 void Messages::print(const Json& event) {
@@ -63,7 +66,7 @@ void Messages::print(const Json& event) {
 void Messages::print_error(const std::string& line) {
   erase_bar();
   std::fflush(stdout);
-  std::fputs((line + "\n").c_str(), stderr);
+  std::fputs((printable(line) + "\n").c_str(), stderr);
 }
 
 void Messages::show_bar(const std::string& line) {

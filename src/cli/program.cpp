@@ -95,6 +95,18 @@ int report_command_line(const CLI::App& app, const CLI::ParseError& error,
   return kExitCode;
 }
 
+/// A flag with '' would be taken as not given, but for those that are texts.
+void refuse_empty_values(const CLI::App& verb) {
+  constexpr std::array<std::string_view, 3> kTexts = {"--prompt", "--text", "--title"};
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::vector<std::string>& values = option->results();
+    const bool text = std::ranges::find(kTexts, option->get_name()) != kTexts.end();
+    if (text || std::ranges::find(values, "") == values.end()) continue;
+    refuse_command(option->get_name() + ": '' is no value; give one, or leave it out");
+  }
+  for (const CLI::App* part : verb.get_subcommands()) refuse_empty_values(*part);
+}
+
 int parse_and_run(int argc, char** argv, Messages& messages) {
   const Context context{.command = quoted_command(argc, argv),
                         .arguments = std::vector<std::string>(argv + 1, argv + argc),
@@ -121,6 +133,7 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   } catch (const CLI::ParseError& error) {
     return report_command_line(app, error, typed, messages);
   }
+  refuse_empty_values(app);
   for (std::size_t i = 0; i < kVerbs.size(); ++i) {
     if (app.got_subcommand(kVerbs[i].name)) return actions[i]();
   }

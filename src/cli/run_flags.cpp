@@ -183,7 +183,7 @@ fs::path cache_folder() {
 
 void print_warning(const std::string& text) {
   std::fflush(stdout);  // keeps the order if both go to one pipe
-  std::fprintf(stderr, "train: warning: %s\n", text.c_str());
+  std::fprintf(stderr, "train: warning: %s\n", printable(readable(text)).c_str());
 }
 
 GpuSearchPaths gpu_search_paths() {

@@ -3,19 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/checks.h"
-#include "cli/environment.h"
+#include "cli/draw.h"
+#include "cli/output_file.h"
 #include "cli/version.h"
 #include "launch/launcher.h"
 
 namespace trainyard::cli {
-namespace {
-
-std::filesystem::path gnuplot_program() {
-  return program_in_path("gnuplot").value_or(std::filesystem::path());
-}
-
-}  // namespace
-
 void add_start_flags(CLI::App& app, StartFlags& flags) {
   add_run_flags(app, flags.run);
   app.add_option("--out", flags.out, "run folder (default: runs/NAME/ and the next free number)")
@@ -43,8 +36,8 @@ void add_start_flags(CLI::App& app, StartFlags& flags) {
 }
 
 void add_picture_flag(CLI::App& app, StartFlags& flags) {
-  app.add_option("--plot,--output", flags.output, "also write the curves to this .png or .svg file")
-      ->type_name("FILE");
+  add_output(app, "--plot,--output", flags.output,
+             "also write the curves to this .png or .svg file");
 }
 
 RunFlags with_overrides(const StartFlags& flags) {

@@ -12,6 +12,8 @@
 #include "cli/bench_scaling.h"
 #include "cli/bench_suite.h"
 #include "cli/checks.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/step_nodes.h"
 #include "cli/verbs.h"
@@ -133,6 +135,7 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
   options.window_seconds = flags.scaling.window_seconds;
   options.spans = !flags.node_times.empty();
   if (flags.scaling.batch) options.batch = *flags.scaling.batch;
+  const std::string node_times = place_for("--node-times", flags.node_times);
   const RunConfig run = read_config(flags.scaling.run);
   std::vector<PeerRate> peers;
   if (!flags.compare.empty()) {
@@ -140,19 +143,17 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
     peers = read_peer_rates(flags.compare, run.name, options.batch);
   }
   const BenchResult result = bench(run, options, context.now, context.started);
-  if (options.spans) Disk().replace_file(flags.node_times, spans_lines(result));
-  std::fputs((flags.scaling.json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
+  if (options.spans) Disk().write_output(node_times, spans_lines(result));
+  print(flags.scaling.json ? json_row(result, peers) : table(result, peers), flags.scaling.json);
   return 0;
 }
 
 void add_step_flags(CLI::App& app, BenchFlags& flags) {
   app.add_flag("--layers", flags.options.layers,
                "time each step of the plan, on a GPU each node of a step");
-  app.add_option(
-         "--node-times", flags.node_times,
-         "write when each kernel runs within a step, as JSON lines (of a GPU, and of a build "
-         "with TRAINYARD_NODE_TIMES)")
-      ->type_name("FILE");
+  add_output(app, "--node-times", flags.node_times,
+             "write when each kernel runs within a step, as JSON lines (of a GPU, and of a build "
+             "with TRAINYARD_NODE_TIMES)");
   app.add_option(
          "--compare", flags.compare,
          "JSON lines with other programs' throughput for this network and batch, to compare with")
@@ -173,9 +174,8 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
       ->type_name("N");
   app.add_flag("--inference", flags.inference,
                "with --scaling or --suite: forward passes over a batch on the device");
-  app.add_option("--plot,--output", flags.output,
-                 "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it")
-      ->type_name("FILE");
+  add_output(app, "--plot,--output", flags.output,
+             "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it");
   add_host_flags(app, flags.launch);
   for (const char* name : {"--replicas", "--hosts", "--sync-dir"}) {
     app.get_option(name)->needs(scaling);

@@ -5,6 +5,8 @@
 
 #include "base/atomic_file.h"
 #include "cli/checks.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "data/png_write.h"
@@ -21,6 +23,7 @@ struct BrowseFlags {
 };
 
 int browse_run(const BrowseFlags& flags) {
+  const std::string place = place_for("--output", flags.output);
   const RunConfig run = read_config(flags.run);
   BrowseOptions options = flags.options;
   options.epoch = static_cast<std::uint32_t>(flags.epoch - 1);
@@ -28,10 +31,9 @@ int browse_run(const BrowseFlags& flags) {
                                         {.seed = static_cast<std::uint64_t>(run.seed),
                                          .cache_folder = cache_folder(),
                                          .warn = print_warning});
-  Disk().replace_file(flags.output, png_of_picture(browsed.sheet));
-  std::printf("%s: %lld x %lld pixels\n%s\n", flags.output.c_str(),
-              static_cast<long long>(browsed.sheet.size().w),
-              static_cast<long long>(browsed.sheet.size().h), browsed.facts.c_str());
+  Disk().write_output(place, png_of_picture(browsed.sheet));
+  print(flags.output + ": " + std::to_string(browsed.sheet.size().w) + " x " +
+        std::to_string(browsed.sheet.size().h) + " pixels\n" + browsed.facts + "\n");
   return 0;
 }
 
@@ -53,7 +55,7 @@ void declare_browse(CLI::App& app, const Context&, Action& action) {
   app.add_option("--side", flags->options.most_side, "maximum side of a picture, in pixels")
       ->check(whole_number(128, 4096))
       ->type_name("N");
-  app.add_option("-o,--output", flags->output, "the PNG file")->type_name("FILE");
+  add_output(app, "-o,--output", flags->output, "the PNG file");
   action = [flags] { return browse_run(*flags); };
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/print.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "run/config/best_metric_choice.h"
@@ -127,9 +128,9 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
   ranks.sign_off();
   if (ranks.rank() != 0) return 0;
   // The config with the results as comments is a valid run file.
-  if (flags.show_config) std::fputs(config.c_str(), stdout);
+  if (flags.show_config) print_data(config);
   const char* const mark = flags.show_config ? "# " : "";
-  for (const std::string& line : lines) std::printf("%s%s\n", mark, line.c_str());
+  for (const std::string& line : lines) print(mark + line + "\n");
   for (const std::string& warning : ready.warnings) messages.warn(warning);
   const std::size_t count = ready.warnings.size();
   std::printf("%s%s; nothing was written\n", mark,

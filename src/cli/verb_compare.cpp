@@ -9,6 +9,8 @@
 #include "analysis/run_table.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/recorded_runs.h"
 #include "cli/verbs.h"
 
@@ -23,10 +25,11 @@ struct CompareFlags {
 };
 
 int compare(const CompareFlags& flags, const Context& context) {
+  const std::string csv = place_for("--csv", flags.csv);
   const RunTable table = tabulate(recorded_runs(flags.runs, context.messages), flags.keys);
-  if (!flags.csv.empty()) Disk().replace_file(flags.csv, run_table_csv(table));
+  if (!csv.empty()) Disk().write_output(csv, run_table_csv(table));
   const std::string text = flags.json ? json_line(run_table_json(table)) : run_table_text(table);
-  std::fputs(text.c_str(), stdout);
+  print(text, flags.json);
   return 0;
 }
 
@@ -50,7 +53,7 @@ int diff(const DiffFlags& flags) {
   const auto differences = run_differences(read_run(flags.before), read_run(flags.after));
   const std::string text =
       flags.json ? json_line(differences_json(differences)) : differences_text(differences);
-  std::fputs(text.c_str(), stdout);
+  print(text, flags.json);
   return 0;
 }
 
@@ -69,8 +72,7 @@ void declare_compare(CLI::App& app, const Context& context, Action& action) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIST");
-  app.add_option("--csv", flags->csv, "write the table, with every column, to this file")
-      ->type_name("FILE");
+  add_output(app, "--csv", flags->csv, "write the table, with every column, to this file");
   app.add_flag("--json", flags->json, "as JSON");
   action = [flags, context] { return compare(*flags, context); };
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/doctor_hosts.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -26,8 +27,7 @@ struct DoctorFlags {
 
 int examine_machine(bool json) {
   const Findings findings = examine(version_text(), gpu_search_paths());
-  const std::string text = json ? json_line(doctor_json(findings)) : doctor_text(findings);
-  std::fputs(text.c_str(), stdout);
+  print(json ? json_line(doctor_json(findings)) : doctor_text(findings), json);
   return doctor_exit_code(findings);
 }
 
@@ -41,7 +41,7 @@ int examine_run(const DoctorFlags& flags) {
   const RunHealth health = judge_run(run);
   const std::string text =
       flags.json ? json_line(health_json(run, health)) : health_text(run, health);
-  std::fputs(text.c_str(), stdout);
+  print(text, flags.json);
   return health.exit_code;
 }
 

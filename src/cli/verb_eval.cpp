@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 #include "cli/checks.h"
-#include "cli/environment.h"
+#include "cli/draw.h"
 #include "cli/messages.h"
+#include "cli/print.h"
 #include "cli/stored_flags.h"
 #include "cli/verbs.h"
 #include "inference/evaluated_data.h"
@@ -29,7 +30,7 @@ void print_evaluation(const EvalFlags& flags, const Evaluation& evaluation,
                       const EvaluatedModel& of) {
   const std::string text =
       flags.json ? json_line(json_of(evaluation, of)) : text_of(evaluation, of);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(text, flags.json);
 }
 
 /// The folder of the tables, which must be writable before the work begins.
@@ -56,11 +57,9 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   print_evaluation(flags, evaluation, of);
   for (const std::string& fault : evaluation.faults) rank.device.warn("not a number: " + fault);
   const EvaluationFiles files{
-      .folder = folder,
-      .gnuplot = program_in_path("gnuplot").value_or(std::filesystem::path()),
-      .warn = rank.device.warn};
+      .folder = folder, .gnuplot = gnuplot_program(), .warn = rank.device.warn};
   const auto written = write_evaluation(files, Disk(), evaluation, of, *data.set);
-  if (!flags.json) std::printf("%s: %s\n", files.folder.c_str(), joined(written).c_str());
+  if (!flags.json) print(files.folder.string() + ": " + joined(written) + "\n");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/checks.h"
+#include "cli/output_file.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "export/export_run.h"
@@ -27,18 +27,19 @@ std::string values_text(const std::vector<OnnxValue>& values) {
   return joined(texts);
 }
 
-void write_onnx(const StoredModel& stored, const ExportFlags& flags) {
+void write_onnx(const StoredModel& stored, const ExportFlags& flags, const std::string& place) {
   const OnnxModel model = onnx_of(stored, flags.request);
   const std::string bytes = encode_onnx(model);
-  Disk().replace_file(flags.onnx, bytes);
+  Disk().write_output(place, bytes);
   std::printf("%s: ONNX opset %d, %zu nodes, %s\n  inputs: %s\n  outputs: %s\n", flags.onnx.c_str(),
               static_cast<int>(kOnnxOpset), model.nodes.size(), memory_text(bytes.size()).c_str(),
               values_text(model.inputs).c_str(), values_text(model.outputs).c_str());
 }
 
-void write_safetensors(const StoredModel& stored, const ExportFlags& flags) {
+void write_safetensors(const StoredModel& stored, const ExportFlags& flags,
+                       const std::string& place) {
   const SafetensorsImage image = safetensors_of(stored);
-  Disk().replace_file(flags.safetensors, image.parts());
+  Disk().write_output(place, image.parts());
   std::printf("%s: %zu tensors, %s\n", flags.safetensors.c_str(),
               stored.weights.tensors.tensors().size(), memory_text(image.size()).c_str());
 }
@@ -47,11 +48,11 @@ int export_run(const ExportFlags& flags) {
   if (flags.onnx.empty() && flags.safetensors.empty()) {
     refuse_command("export: give --onnx FILE or --safetensors FILE, or both");
   }
-  require_place_for("--onnx", flags.onnx);
-  require_place_for("--safetensors", flags.safetensors);
+  const std::string onnx = place_for("--onnx", flags.onnx);
+  const std::string safetensors = place_for("--safetensors", flags.safetensors);
   const StoredModel stored = open_stored_model(flags.run, {}, print_warning);
-  if (!flags.onnx.empty()) write_onnx(stored, flags);
-  if (!flags.safetensors.empty()) write_safetensors(stored, flags);
+  if (!onnx.empty()) write_onnx(stored, flags, onnx);
+  if (!safetensors.empty()) write_safetensors(stored, flags, safetensors);
   return 0;
 }
 
@@ -62,8 +63,7 @@ void declare_export(CLI::App& app, const Context&, Action& action) {
   app.add_option("run", flags->run, "run folder, or a checkpoint in it; a run means its best one")
       ->required()
       ->type_name("RUN");
-  auto* onnx = app.add_option("--onnx", flags->onnx, "the network as an ONNX file, opset 17")
-                   ->type_name("FILE");
+  auto* onnx = add_output(app, "--onnx", flags->onnx, "the network as an ONNX file, opset 17");
   app.add_flag("--preprocess", flags->request.preprocess,
                "with the run's preprocessing: the input is the data's own values, as 0 to 255")
       ->needs(onnx);
@@ -71,8 +71,7 @@ void declare_export(CLI::App& app, const Context&, Action& action) {
       ->needs(onnx);
   app.add_flag("--logits", flags->request.logits, "without the closing softmax or sigmoid")
       ->needs(onnx);
-  app.add_option("--safetensors", flags->safetensors, "the weights, under their layers' paths")
-      ->type_name("FILE");
+  add_output(app, "--safetensors", flags->safetensors, "the weights, under their layers' paths");
   action = [flags] { return export_run(*flags); };
 }
 

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "run/rate_search.h"
@@ -32,7 +34,9 @@ int find_rate(const FindFlags& flags) {
   if (!(flags.options.from < flags.options.to)) {
     throw Error(ErrorKind::command_line, "--from must be below --to");
   }
-  if (!flags.output.empty()) require_picture(flags.output);
+  const std::string csv = place_for("--csv", flags.csv);
+  const std::string output = place_for("--output", flags.output);
+  if (!output.empty()) require_picture(output);
   const RunConfig run = read_config(flags.run);
   const StopSignals signals;
   RateSearchOptions options = flags.options;
@@ -40,11 +44,11 @@ int find_rate(const FindFlags& flags) {
   const RateSearch search = search_rate(run, device_choice(flags.run), options);
   if (signals.stop_signal() != 0) end_by_signal(signals.stop_signal());
   const std::string key = "optimizer." + std::string(run.optimizer->name) + ".lr";
-  if (!flags.csv.empty()) Disk().replace_file(flags.csv, rate_search_csv(search));
-  if (!flags.output.empty()) draw(rate_search_picture(search, run.name), flags.output);
+  if (!csv.empty()) Disk().write_output(csv, rate_search_csv(search));
+  if (!output.empty()) draw_output(rate_search_picture(search, run.name), output);
   const std::string text =
       flags.json ? json_line(rate_search_json(search, key)) : rate_search_text(search, key);
-  std::fputs(text.c_str(), stdout);
+  print(text, flags.json);
   return exit_code_of(search);
 }
 
@@ -63,9 +67,8 @@ void declare_find_lr(CLI::App& app, const Context&, Action& action) {
   app.add_option("--steps", flags->options.steps, "steps, each with the next batch of the data")
       ->check(whole_number(2, 1'000'000))
       ->type_name("N");
-  app.add_option("--csv", flags->csv, "write step, lr, loss and smoothed loss to this file")
-      ->type_name("FILE");
-  app.add_option("-o,--output", flags->output, "plot, .png, .svg or .pdf")->type_name("FILE");
+  add_output(app, "--csv", flags->csv, "write step, lr, loss and smoothed loss to this file");
+  add_output(app, "-o,--output", flags->output, "plot, .png, .svg or .pdf");
   app.add_flag("--json", flags->json, "the result as JSON");
   action = [flags] { return find_rate(*flags); };
 }

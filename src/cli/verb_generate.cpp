@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/checks.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "run/generate.h"
@@ -32,7 +33,7 @@ int generate(const GenerateFlags& flags) {
   DeviceChoice choice = device_choice(flags.run);
   choice.warn = print_warning;
   const std::string text = text_of(generate_from(stored, choice, std::move(request)));
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_data(text);
   return 0;
 }
 

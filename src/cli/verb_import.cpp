@@ -7,6 +7,8 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "cli/checks.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "export/export_run.h"
@@ -47,7 +49,7 @@ void require_all(const ImportedWeights& imported, const ImportFlags& flags) {
 }
 
 int import_file(const ImportFlags& flags) {
-  require_place_for("--output", flags.output);
+  const std::string place = place_for("--output", flags.output);
   const RunConfig run = read_config(flags.run);
   require_file("FILE", flags.weights, ErrorKind::checkpoint);
   NameMap map;
@@ -59,8 +61,8 @@ int import_file(const ImportFlags& flags) {
   const SafetensorsFile file = SafetensorsFile::open(flags.weights, ErrorKind::checkpoint);
   const ImportedWeights imported = import_weights(file, flags.weights, network, map);
   require_all(imported, flags);
-  Disk().replace_file(flags.output, weights_image(imported.tensors).parts());
-  std::printf("%s: %s\n", flags.output.c_str(), text_of(imported, kNamesShown).c_str());
+  Disk().write_output(place, weights_image(imported.tensors).parts());
+  print(flags.output + ": " + text_of(imported, kNamesShown) + "\n");
   return 0;
 }
 
@@ -74,9 +76,8 @@ void declare_import(CLI::App& app, const Context&, Action& action) {
   app.add_option("--config", flags->run.config, "run file of the network that the weights are for")
       ->required()
       ->type_name("FILE");
-  app.add_option("-o,--output", flags->output, "safetensors file for --init of that network")
-      ->required()
-      ->type_name("FILE");
+  add_output(app, "-o,--output", flags->output, "safetensors file for --init of that network")
+      ->required();
   app.add_option("--names", flags->names,
                  "map of names: YAML (OURS: THEIRS) or lines (OURS THEIRS), of tensors or layers")
       ->type_name("FILE");

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/recorded_runs.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
@@ -36,18 +38,18 @@ std::int64_t samples_of(const RunConfig& run, const PlotFlags& flags) {
                                            "' is not in the file; give it with --samples N");
 }
 
-int plot_schedule(const PlotFlags& flags, const Context& context) {
+int plot_schedule(const PlotFlags& flags, const std::string& output, const Context& context) {
   const RunConfig run = read_config(flags.schedule);
   const CurvePicture picture = schedule_curve(run, flags.replicas, samples_of(run, flags));
   if (run.plateau) context.messages.warn("'plateau' will multiply these learning rates");
-  draw(picture, flags.output);
-  std::printf("%s: %s\n", flags.output.c_str(), picture.title.c_str());
+  draw_output(picture, output);
+  print(flags.output + ": " + picture.title + "\n");
   return 0;
 }
 
-int plot_runs(const PlotFlags& flags, const Context& context) {
+int plot_runs(const PlotFlags& flags, const std::string& output, const Context& context) {
   const std::vector<RecordedRun> runs = recorded_runs(flags.runs, context.messages);
-  draw(run_curves(runs, flags.choice), flags.output);
+  draw_output(run_curves(runs, flags.choice), output);
   std::printf("%s: %zu %s\n", flags.output.c_str(), runs.size(), runs.size() == 1 ? "run" : "runs");
   return 0;
 }
@@ -59,8 +61,9 @@ int plot(const PlotFlags& flags, const Context& context) {
                 schedule ? "--schedule draws a run that has not begun; leave out the run folders"
                          : "name run folders, or a run file with --schedule FILE");
   }
-  require_picture(flags.output);
-  return schedule ? plot_schedule(flags, context) : plot_runs(flags, context);
+  const std::string output = place_for("--output", flags.output);
+  require_picture(output);
+  return schedule ? plot_schedule(flags, output, context) : plot_runs(flags, output, context);
 }
 
 void add_curve_flags(CLI::App& app, CurveChoice& choice) {
@@ -107,9 +110,8 @@ void declare_plot(CLI::App& app, const Context& context, Action& action) {
       ->type_name("RUN...");
   add_curve_flags(app, flags->choice);
   add_schedule_flags(app, *flags);
-  app.add_option("-o,--output", flags->output,
-                 "the picture: .png, .svg or .pdf; its gnuplot script is written beside it")
-      ->type_name("FILE");
+  add_output(app, "-o,--output", flags->output,
+             "the picture: .png, .svg or .pdf; its gnuplot script is written beside it");
   action = [flags, context] { return plot(*flags, context); };
 }
 

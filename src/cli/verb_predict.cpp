@@ -1,13 +1,11 @@
 // `train predict`: the classes of pictures or texts.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
-#include <iterator>
 #include <memory>
+#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -16,6 +14,7 @@
 #include "cli/checks.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
+#include "cli/print.h"
 #include "cli/stored_flags.h"
 #include "cli/verbs.h"
 #include "inference/prediction.h"
@@ -40,33 +39,36 @@ struct PredictFlags {
   [[nodiscard]] PredictionStyle style() const {
     return csv ? PredictionStyle::csv : json ? PredictionStyle::json : PredictionStyle::text;
   }
+  [[nodiscard]] bool for_programs() const { return csv || json; }
   [[nodiscard]] bool reads_standard_input() const {
     return std::ranges::find(inputs.paths, "-") != inputs.paths.end();
   }
 };
 
 std::string all_of_standard_input() {
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), stdin)) {
+    text.append(piece.data(), count);
+    if (text.size() <= kMostInputBytes) continue;
+    throw Error(ErrorKind::data, "standard input has more than " + memory_text(kMostInputBytes) +
+                                     "; give the inputs in parts");
+  }
+  return text;
 }
 
 /// Standard input for ranks: a file, removed with the object.
 class InputForRanks {
  public:
   void keep(const std::string& text) {
-    path_ = fs::temp_directory_path() / ("train-predict-" + std::to_string(getpid()) + ".txt");
-    Disk().replace_file(path_, text);
-    setenv(kInputVariable, path_.c_str(), 1);
+    folder_.emplace(Disk(), fs::temp_directory_path());
+    const fs::path path = folder_->path() / "input.txt";
+    Disk().replace_file(path, text);
+    setenv(kInputVariable, path.c_str(), 1);
   }
-  InputForRanks() = default;
-  ~InputForRanks() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove(path_, ignored);
-  }
-  InputForRanks(const InputForRanks&) = delete;
-  InputForRanks& operator=(const InputForRanks&) = delete;
 
  private:
-  fs::path path_;
+  std::optional<ScratchFolder> folder_;
 };
 
 /// Found by rank 0, the same on all ranks: names and texts of the inputs.
@@ -108,7 +110,7 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
   const InferenceData data = open_inputs(rank.stored, samples, inputs, rank.opening);
   const double began = rank.ranks.clock().seconds();
   if (rank.speaks()) {
-    std::fputs(prediction_header(flags.style(), form, flags.top).c_str(), stdout);
+    print(prediction_header(flags.style(), form, flags.top), flags.for_programs());
   }
   std::size_t done = 0;
   const auto width = static_cast<std::size_t>(form.width);
@@ -118,7 +120,7 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
           const Prediction prediction = prediction_of(rows.subspan(i, width), form, flags.top);
           const std::string line =
               prediction_line(flags.style(), form, inputs[done++], prediction, flags.top);
-          std::fwrite(line.data(), 1, line.size(), stdout);
+          print(line, flags.for_programs());
         }
         std::fflush(stdout);
       });

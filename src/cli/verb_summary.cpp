@@ -7,8 +7,11 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/output_place.h"
 #include "base/text.h"
 #include "cli/checks.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/step_nodes.h"
 #include "cli/verbs.h"
@@ -81,28 +84,30 @@ std::string table_of(const Summary& summary, const SummaryFlags& flags) {
   return text;
 }
 
-void draw_network_to(const fs::path& path, const Graph& graph, const std::string& title) {
-  if (lower_case(path.extension().string()) != ".svg") {
-    throw Error(ErrorKind::command_line,
-                "--svg: '" + path.string() + "' does not end in .svg; name an SVG file");
+/// The place for --svg; "" without it.
+std::string place_for_figure(const std::string& svg) {
+  const bool plain = !svg.empty() && !output_place(svg).is_stream();
+  if (plain && lower_case(fs::path(svg).extension().string()) != ".svg") {
+    refuse_command("--svg: '" + svg + "' does not end in .svg; name an SVG file");
   }
-  Disk().replace_file(path, svg_text(figure_of(graph, title)));
+  return place_for("--svg", svg);
 }
 
 int summarise_run(const SummaryFlags& flags) {
+  const std::string svg = place_for_figure(flags.svg);
   const RunConfig run = read_config(flags.run);
   if (flags.plan) {
-    std::fputs(plan_of(run, flags).c_str(), stdout);
+    print(plan_of(run, flags), flags.json);
     return 0;
   }
   const std::int64_t batch = replica_batch(run, 1);
   const Graph graph = build_whole_network(run, batch);
-  if (!flags.svg.empty()) draw_network_to(flags.svg, graph, run.name);
+  if (!svg.empty()) Disk().write_output(svg, svg_text(figure_of(graph, run.name)));
   const Summary summary = summarise(graph, loss_computes_closing(run, graph));
   const std::string text = flags.json     ? summary_json(summary)
                            : flags.expand ? expanded_yaml(graph)
                                           : table_of(summary, flags);
-  std::fputs(text.c_str(), stdout);
+  print(text, flags.json || flags.expand);
   return 0;
 }
 
@@ -120,8 +125,7 @@ void declare_summary(CLI::App& app, const Context&, Action& action) {
       ->type_name("N");
   app.add_flag("--all", flags->all, "one row for each layer, also of more than 60")
       ->excludes("--depth");
-  app.add_option("--svg", flags->svg, "draw the network there too, each kind of block once")
-      ->type_name("FILE");
+  add_output(app, "--svg", flags->svg, "draw the network there too, each kind of block once");
   auto* plan = app.add_flag("--plan", flags->plan,
                             "the steps, buffers, offsets and memory of the training plan");
   app.add_option("--target", flags->target,

@@ -17,9 +17,11 @@
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "report/plotter.h"
+#include "run/run_folder.h"
 #include "sweep/results.h"
 #include "sweep/sweep.h"
 #include "sweep/sweep_data.h"
@@ -90,7 +92,10 @@ void read_sweep_runs(Sweep& sweep, const SweepFlags& flags) {
   const std::vector<SweepPoint> points = points_of(flags, sweep.axes);
   for (const SweepPoint& point : points) {
     configs.push_back(config_of(flags, point_overrides(sweep.axes, point)));
-    if (sweep.folder.empty()) sweep.folder = fs::path("sweeps") / configs.front().name;
+    if (sweep.folder.empty()) {
+      require_plain_name(configs.front().name);
+      sweep.folder = fs::path("sweeps") / configs.front().name;
+    }
     sweep.runs.push_back(sweep_run(sweep.folder, sweep.axes, point));
   }
   require_different(sweep.runs, configs);
@@ -184,7 +189,7 @@ void draw_curves(const Sweep& sweep, const Context& context, const Clock& clock)
   const fs::path file = sweep.folder / "curves.png";
   try {
     draw(run_curves(runs, {}), file.string());
-    std::printf("%s has the curves\n", file.c_str());
+    print(file.string() + " has the curves\n");
   } catch (const Error& error) {
     context.messages.warn(error.what());  // the runs and their table are there without it
   }
@@ -195,7 +200,7 @@ void show_results(const Sweep& sweep, const SweepResult& result, const Clock& cl
   const RunTable table = results_of(sweep.axes, sweep.runs, result.ends, clock);
   const fs::path file = sweep.folder / "table.csv";
   Disk().replace_file(file, run_table_csv(table));
-  std::printf("\n%s\n%s has every column\n", run_table_text(table).c_str(), file.c_str());
+  print("\n" + run_table_text(table) + "\n" + file.string() + " has every column\n");
 }
 
 int sweep_runs(const SweepFlags& flags, const Context& context) {
@@ -204,7 +209,7 @@ int sweep_runs(const SweepFlags& flags, const Context& context) {
   if (flags.dry_run) return list(sweep);
   const SweepLock lock(sweep.folder);
   const auto tell = [&](const std::string& line) {
-    std::printf("%s\n", line.c_str());
+    print(line + "\n");
     std::fflush(stdout);
   };
   tell(start_text(sweep));

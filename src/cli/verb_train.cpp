@@ -13,6 +13,8 @@
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
@@ -79,10 +81,10 @@ int report(const RunResult& result, const TrainFlags& flags, bool speaks, Messag
   const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
   const std::string line = end_line(style, end);
   if (end.outcome == Outcome::completed || end.outcome == Outcome::stopped_early) {
-    if (speaks && !flags.quiet) std::printf("%s\n", line.c_str());
+    if (speaks && !flags.quiet) print(line + "\n", style == LogStyle::json);
     return 0;
   }
-  if (speaks && style == LogStyle::json) std::printf("%s\n", line.c_str());
+  if (speaks && style == LogStyle::json) print_data(line + "\n");
   if (speaks) messages.note(end_line(LogStyle::keras, end));
   std::fflush(stdout);
   constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
@@ -99,6 +101,7 @@ void log_to(const fs::path& path) {
 
 int train_with(TrainingRequest request, const TrainFlags& flags, const Context& own) {
   Messages& messages = own.messages;
+  if (own.identity.rank == 0) request.output = kept_output("--plot", request.output.string());
   const auto warn = [&messages](const std::string& text) { messages.warn(text); };
   if (!request.resume.empty()) messages.set_run(request.resume.string());
   RankGroup ranks(rank_group_options(own.identity, request.config.limits, messages));

@@ -95,6 +95,10 @@ Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
   if (std::filesystem::is_directory(path, ignored)) {
     refuse_file(name, "is a folder; expected a YAML file");
   }
+  // Opening a pipe would wait for its writer.
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    refuse_file(name, "is no ordinary file but a pipe or a device; expected a YAML file");
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) {

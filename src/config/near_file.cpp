@@ -11,6 +11,10 @@ namespace trainyard::config {
 std::string near_file(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
   std::error_code ignored;  // a folder that cannot be read suggests nothing
+  if (std::filesystem::is_regular_file(path, ignored)) return "; this is a file";
+  if (std::filesystem::is_directory(path, ignored)) return "; this is a folder";
+  if (std::filesystem::exists(path, ignored)) return "; this is a pipe or a device";
+  if (std::filesystem::is_symlink(path, ignored)) return "; this is a link to what is not there";
   std::vector<std::string> names;
   for (const auto& entry :
        std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored)) {

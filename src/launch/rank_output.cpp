@@ -30,7 +30,15 @@ constexpr std::size_t kTailBytes = 8'192;
 int open_to_add(const fs::path& path) {
   std::error_code ignored;  // open() reports the error
   fs::create_directories(path.parent_path(), ignored);
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  // Never a link to a file elsewhere, and no wait for the reader of a pipe.
+  constexpr int kFlags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const int file = ::open(path.c_str(), kFlags, 0666);
+  struct stat facts = {};
+  if (file >= 0 && (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+    ::close(file);
+    throw Error(ErrorKind::disk, "cannot write the output of a rank to '" + path.string() +
+                                     "': it is not a regular file; move it away, then try again");
+  }
   if (file < 0) fail("cannot write the output of a rank to", path);
   return file;
 }
@@ -115,7 +123,7 @@ std::string RankOutput::tail(int lines) const {
   const std::string text = end_of(descriptor(), kTailBytes);
   const fs::path moved = moved_to(text);
   if (moved.empty()) return last_lines(text, lines);
-  const int file = ::open(moved.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(moved.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return "";
   const Descriptor closed_later({file});
   return last_lines(end_of(file, kTailBytes), lines);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/output_place.h"
 #include "base/read_file.h"
 #include "base/text.h"
 
@@ -19,8 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)";
-constexpr const char* kPrefix = ".tmp-";
-constexpr const char* kErrors = ".gnuplot.log";
+constexpr const char* kScript = "plot.gp";
+constexpr const char* kErrors = "gnuplot.log";  // in the folder of the pictures
 constexpr std::array<const char*, 4> kPictures = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
 constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a plot or of gnuplot's output
 
@@ -60,24 +61,15 @@ std::string complaint_of(const std::optional<int>& code, double limit, const fs:
   return fmt::format("gnuplot ended with code {}: {}", *code, first_complaint(errors));
 }
 
-/// Moves the plot that gnuplot left at `ready` to `output`. False if there is none.
-bool take_picture(const Disk& disk, bool drawn, const fs::path& ready, const fs::path& output) {
-  if (drawn && is_picture(ready)) {
-    disk.rename(ready, output);
-    return true;
-  }
-  disk.remove(ready);
-  return false;
-}
-
-/// Runs scripts in `folder`.
+/// Runs scripts in `folder`; their pictures go to the folder `drawn`, which is in it or is it.
 Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>& scripts,
-                        const fs::path& folder) {
+                        const fs::path& folder, const fs::path& drawn) {
+  const std::string prefix = drawn == folder ? "" : drawn.filename().string() + "/";
   Command command{.program = gnuplot,
-                  .arguments = {"-d", "-e", std::string("prefix = '") + kPrefix + "'"},
+                  .arguments = {"-d", "-e", "prefix = '" + prefix + "'"},
                   .environment = {"LC_ALL=C.UTF-8"},
                   .folder = folder,
-                  .errors = folder / kErrors,
+                  .errors = drawn / kErrors,
                   .most_file_bytes = kMostFileBytes};
   command.arguments.insert(command.arguments.end(), scripts.begin(), scripts.end());
   return command;
@@ -95,7 +87,8 @@ void check_plot_output(const fs::path& output, bool has_gnuplot) {
            "' is a folder; name a .png or .svg file, or give the run's folder with --out");
   }
   const std::string ending = lower_case(output.extension().string());
-  if (ending != ".png" && ending != ".svg") {
+  const bool stream = output_place(output).is_stream();
+  if (ending != ".png" && ending != ".svg" && !stream) {
     refuse("'" + output.string() + "' ends neither in .png nor in .svg");
   }
   if (!has_gnuplot) {
@@ -113,25 +106,38 @@ std::string missing_gnuplot_warning(const std::string& numbers) {
          " has all the numbers";
 }
 
+DrawnPicture drawn_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
+                           const fs::path& folder) {
+  const ScratchFolder drawn(disk, folder);
+  const fs::path source = drawn.path() / kScript, errors = drawn.path() / kErrors;
+  disk.replace_file(source, script);
+  const Command command = gnuplot_command(gnuplot, {kScript}, drawn.path(), drawn.path());
+  std::optional<int> code;
+  try {
+    code = ChildProcess(command).wait();
+  } catch (const Error& error) {
+    return {.bytes = {}, .complaint = error.what()};
+  }
+  for (const fs::path& path : entries_of(drawn.path())) {
+    if (code != 0 || path == source || path == errors || !is_picture(path)) continue;
+    return {.bytes = read_bytes(path, ErrorKind::disk, kMostFileBytes), .complaint = ""};
+  }
+  return {.bytes = {}, .complaint = complaint_of(code, command.limit_seconds, errors)};
+}
+
 std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
                          const fs::path& output) {
-  const fs::path folder = fs::absolute(output).parent_path();
-  const fs::path source = fs::path(output).replace_extension(".gp");
-  const fs::path errors = folder / kErrors, ready = folder / (kPrefix + output.filename().string());
-  disk.replace_file(source, script);
-  const Command command = gnuplot_command(gnuplot, {source.filename().string()}, folder);
-  const std::optional<int> code = ChildProcess(command).wait();
-  std::string complaint;
-  if (!take_picture(disk, code == 0, ready, output)) {
-    complaint = complaint_of(code, command.limit_seconds, errors);
-  }
-  disk.remove(errors);
-  return complaint;
+  disk.replace_file(fs::path(output).replace_extension(".gp"), script);
+  const DrawnPicture drawn = drawn_picture(disk, gnuplot, script, output.parent_path());
+  const std::array<std::span<const std::byte>, 1> parts = {drawn.bytes};
+  if (drawn.complaint.empty()) disk.replace_file(output, parts);
+  return drawn.complaint;
 }
 
 Plotter::Plotter(const Disk& disk, PlotterOptions options,
                  std::function<void(const std::string&)> warn)
     : disk_(disk), options_(std::move(options)), warn_(std::move(warn)) {
+  into_stream_ = !options_.output.empty() && output_place(options_.output).is_stream();
   disk_.make_folders(options_.folder);
   disk_.replace_file(options_.folder / "curves.gp", curves_script(options_.content));
   disk_.replace_file(options_.folder / "lr.gp", rate_script(options_.content));
@@ -153,10 +159,13 @@ void Plotter::warn_once(const std::string& text) {
 void Plotter::start() {
   outdated_ = options_.has_rows = false;
   try {
-    Command command = gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder);
+    drawn_.emplace(disk_, options_.folder);
+    Command command =
+        gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder, drawn_->path());
     command.limit_seconds = options_.limit_seconds;
     gnuplot_ = std::make_unique<ChildProcess>(command);
   } catch (const Error& error) {
+    drawn_.reset();
     warn_once(std::string("no plots are drawn: ") + error.what());
   }
 }
@@ -166,7 +175,7 @@ std::string Plotter::complaint(const std::optional<int>& code) const {
     return "the plots lack the last epochs: the run was stopped while gnuplot drew them";
   }
   return "no plots are drawn: " +
-         complaint_of(code, options_.limit_seconds, options_.folder / kErrors);
+         complaint_of(code, options_.limit_seconds, drawn_->path() / kErrors);
 }
 
 void Plotter::take_pictures() {
@@ -175,17 +184,23 @@ void Plotter::take_pictures() {
   gave_up_ = !code || *code > 128;
   bool complete = true;
   for (const char* name : kPictures) {
-    const fs::path ready = options_.folder / (kPrefix + std::string(name));
-    complete = take_picture(disk_, code == 0, ready, options_.folder / name) && complete;
+    const fs::path ready = drawn_->path() / name;
+    const bool drawn = code == 0 && is_picture(ready);
+    if (drawn) disk_.rename(ready, options_.folder / name);
+    complete = complete && drawn;
   }
   if (!complete) warn_once(complaint(code));
-  disk_.remove(options_.folder / kErrors);
+  drawn_.reset();
+  if (code == 0 && !into_stream_) copy_to_output();
+}
+
+void Plotter::copy_to_output() const {
   const bool svg = lower_case(options_.output.extension().string()) == ".svg";
   const fs::path source = options_.folder / (svg ? "curves.svg" : "curves.png");
-  if (code != 0 || options_.output.empty() || !is_picture(source)) return;
+  if (options_.output.empty() || !is_picture(source)) return;
   const std::vector<std::byte> bytes = read_bytes(source, ErrorKind::disk, kMostFileBytes);
   const std::array<std::span<const std::byte>, 1> parts = {bytes};
-  disk_.replace_file(options_.output, parts);
+  disk_.write_output(options_.output, parts);
 }
 
 void Plotter::refresh() {
@@ -199,9 +214,9 @@ void Plotter::refresh() {
 
 void Plotter::finish() {
   if (gnuplot_) take_pictures();
-  if (!(outdated_ || options_.has_rows) || gave_up_) return;
-  start();
+  if ((outdated_ || options_.has_rows) && !gave_up_) start();
   if (gnuplot_) take_pictures();
+  if (std::exchange(into_stream_, false)) copy_to_output();
 }
 
 }  // namespace trainyard

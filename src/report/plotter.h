@@ -17,22 +17,34 @@ struct PlotterOptions {
   std::filesystem::path gnuplot;  // see find_program
   std::filesystem::path folder;   // `plots` in the run folder, which has metrics.csv
   PlotContent content;
-  std::filesystem::path output;  // --plot FILE.png or FILE.svg: a copy of the curves; or empty
+  std::filesystem::path output;             // --plot FILE: a copy of the curves; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot
   bool has_rows = false;  // from before a resume: drawn at the end, if none follow
 };
 
-/// Checks --plot before a run starts. Throws Error{command_line} if `output` ends neither in .png
-/// nor in .svg, or if its folder or gnuplot is missing.
+/// Checks --plot before a run starts. Throws Error{command_line} if `output` is a file that ends
+/// neither in .png nor in .svg, or if its folder or gnuplot is missing. A stream gets a PNG
+/// picture.
 void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
 
 /// The warning of a run without plots; `numbers`: the file that has all the numbers.
 [[nodiscard]] std::string missing_gnuplot_warning(const std::string& numbers = "metrics.csv");
 
-/// Draws one plot and waits for it. The script is saved next to it, under its name with .gp, and
-/// draws to prefix.'NAME'; the plot is replaced atomically. Returns gnuplot's error, "" on success;
-/// gnuplot has 60 s. Throws Error{disk}.
+/// A picture, or why there is none.
+struct DrawnPicture {
+  std::vector<std::byte> bytes;
+  std::string complaint;  // gnuplot's, or that it cannot be started; "" on success
+};
+
+/// Runs a script that draws one picture. gnuplot works in a private folder within `folder`, which
+/// is removed, and has 60 s. Throws Error{disk}.
+[[nodiscard]] DrawnPicture drawn_picture(const Disk& disk, const std::filesystem::path& gnuplot,
+                                         const std::string& script,
+                                         const std::filesystem::path& folder);
+
+/// Draws one plot and waits for it. The script is saved next to it, under its name with .gp; the
+/// plot is replaced atomically. Returns the complaint. Throws Error{disk}.
 [[nodiscard]] std::string draw_picture(const Disk& disk, const std::filesystem::path& gnuplot,
                                        const std::string& script,
                                        const std::filesystem::path& output);
@@ -58,6 +70,7 @@ class Plotter {
  private:
   void start();
   void take_pictures();
+  void copy_to_output() const;
   [[nodiscard]] std::string complaint(const std::optional<int>& code) const;
   void warn_once(const std::string& text);
 
@@ -65,7 +78,9 @@ class Plotter {
   PlotterOptions options_;
   std::function<void(const std::string&)> warn_;
   std::unique_ptr<ChildProcess> gnuplot_;
-  bool outdated_ = false;  // a row was added while gnuplot was running
+  std::optional<ScratchFolder> drawn_;  // of its pictures
+  bool into_stream_ = false;            // options_.output is one: written once, at the end
+  bool outdated_ = false;               // a row was added while gnuplot was running
   bool gave_up_ = false;
 };
 

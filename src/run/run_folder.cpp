@@ -50,17 +50,6 @@ std::vector<std::int64_t> run_numbers(const fs::path& folder) {
   return numbers;
 }
 
-void require_plain_name(const std::string& name) {
-  const bool plain = !name.empty() && name.front() != '.' && name.front() != '-' &&
-                     std::all_of(name.begin(), name.end(), [](unsigned char letter) {
-                       return letter > ' ' && letter != '/' && letter != '\\' && letter != 127;
-                     });
-  if (plain) return;
-  throw Error(
-      ErrorKind::command_line,
-      "--name: '" + name + "' is not a plain folder name; use letters, digits, '_', '-' and '.'");
-}
-
 bool is_temporary(const fs::path& path) { return path.filename().string().starts_with(kTemporary); }
 
 /// True for what a failed start may leave: files of the record, folders without a result.
@@ -129,6 +118,17 @@ bool is_file(const fs::path& path) {
 
 }  // namespace
 
+void require_plain_name(const std::string& name) {
+  const bool plain = !name.empty() && name.front() != '.' && name.front() != '-' &&
+                     std::all_of(name.begin(), name.end(), [](unsigned char letter) {
+                       return letter > ' ' && letter != '/' && letter != '\\' && letter != 127;
+                     });
+  if (plain) return;
+  throw Error(
+      ErrorKind::command_line,
+      "--name: '" + name + "' is not a plain folder name; use letters, digits, '_', '-' and '.'");
+}
+
 RunFolder::RunFolder(const Disk& disk, fs::path path) : disk_(&disk), path_(std::move(path)) {}
 
 RunFolder::RunFolder(RunFolder&& other) noexcept
@@ -143,7 +143,7 @@ RunFolder::~RunFolder() {
 
 bool RunFolder::lock() {
   const fs::path path = path_ / kLockName;
-  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
   const std::string reason = std::generic_category().message(errno);
   if (lock_ < 0 || !is_file(path)) {
     throw Error(ErrorKind::disk, "cannot write '" + path.string() +

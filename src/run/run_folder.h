@@ -77,6 +77,10 @@ class RunFolder {
   int lock_ = -1;
 };
 
+/// Throws Error{command_line} unless `name`, of a run, is that of a folder: no path leads out of
+/// it.
+void require_plain_name(const std::string& name);
+
 /// Interprets `error_number`, the errno of a failed flock(2): true if another process holds the
 /// lock `path`. Throws Error{disk} for any other reason.
 [[nodiscard]] bool another_holds_lock(int error_number, const std::filesystem::path& path);

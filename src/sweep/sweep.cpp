@@ -111,7 +111,8 @@ std::string_view name_of(SweepOutcome outcome) {
 SweepLock::SweepLock(const std::filesystem::path& folder) {
   Disk().make_folders(folder);
   const std::filesystem::path path = folder / ".lock";
-  file_ = Descriptor({::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)});
+  file_ = Descriptor(
+      {::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)});
   if (!file_) {
     throw Error(ErrorKind::disk,
                 "cannot write '" + path.string() + "': " + std::generic_category().message(errno));

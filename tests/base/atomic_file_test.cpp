@@ -100,7 +100,7 @@ TEST_CASE("a full disk is reported with the path, the bytes needed and the bytes
   CHECK(disk_error([&] { disk.replace_file(folder / "a.txt", std::string(5000, 'x')); }) ==
         "cannot write '" + (folder / "a.txt").string() +
             "': No space left on device (5,000 bytes needed, 1,234 free); free some space or "
-            "choose another folder with --out");
+            "choose another folder");
 }
 
 TEST_CASE("reaching the process's file-size limit is a disk error, and the file keeps whole rows") {
@@ -136,7 +136,7 @@ TEST_CASE("checking a folder leaves nothing behind, and what forbids writing is 
   const Disk forbidden(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EROFS});
   CHECK(disk_error([&] { forbidden.try_folder(folder.path()); }) ==
         "cannot write into the folder '" + folder.path().string() +
-            "': Read-only file system; choose a folder you can write to, with --out");
+            "': Read-only file system; choose a folder you can write to");
 }
 
 TEST_CASE("a pipe or a device in place of a file is refused without waiting") {
@@ -186,7 +186,7 @@ TEST_CASE("a folder that cannot be written to is an error with advice") {
   const Disk disk(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EACCES});
   CHECK(disk_error([&] { (void)disk.make_folder("/somewhere/runs"); }) ==
         "cannot make the folder '/somewhere/runs': Permission denied; choose a folder you can "
-        "write to, with --out");
+        "write to");
 }
 
 TEST_CASE("rows are appended with one write each and are still there after the file is reopened") {

@@ -110,3 +110,24 @@ TEST_CASE("edit_distance stops counting at its limit") {
   CHECK(edit_distance(std::string(100000, 'a'), "b", 2) == 3);
   CHECK(edit_distance("abcdef", "badcfe", 3) == 3);
 }
+
+TEST_CASE("what could change a terminal is shown as an escape, other letters stay") {
+  CHECK(printable("a\tb\nä \u20ac") == "a\tb\nä \u20ac");
+  CHECK(printable("\x1b[31mred\x7f\r") == "\\x1b[31mred\\x7f\\x0d");
+  CHECK(printable("\xc2\x9b"
+                  "2J \x9b \xff") == "\\xc2\\x9b2J \\x9b \\xff");
+}
+
+TEST_CASE("of long messages the beginnings and ends of lines are shown") {
+  CHECK(readable("a\nb\n") == "a\nb\n");
+  const std::string line = readable("path '" + std::string(1'000'000, 'a') + "': not there");
+  CHECK(line.size() < 2000);
+  CHECK(line.starts_with("path 'aaa"));
+  CHECK(line.ends_with("aaa': not there"));
+  std::string euros;
+  for (int i = 0; i < 1000; ++i) euros += "\u20ac";
+  CHECK(printable(readable(euros)).find('\\') == std::string::npos);
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "x\n";
+  CHECK(readable(lines).ends_with("x\n(and more)"));
+}

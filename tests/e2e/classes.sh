@@ -129,5 +129,9 @@ write_colours_run
 run "$train" check colours.yaml --set loss=mse
 expect_code 0
 expect_err "'mse' has no 'target': outputs are compared with the labels of classes"
+sed -i 's/dense: [0-9]*/dense: 1/' colours.yaml
+run "$train" check colours.yaml --set loss=mse
+expect_code 3
+expect_err_match "the network ends in 1 output, but the data have [34] classes; change the last layer's units"
 
 finish 7 0

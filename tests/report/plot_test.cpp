@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../base/temporary_folder.h"
@@ -42,9 +43,19 @@ struct PlotRun {
   }
   /// curves.svg, drawn by the real gnuplot without errors.
   [[nodiscard]] std::string drawn(const PlotContent& content);
-  /// A shell script in place of gnuplot; only shell built-ins are available.
+  /// What is left of the folders in which gnuplot draws.
+  [[nodiscard]] std::string scratch() const {
+    std::string names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "plots")) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(".")) names += name + " ";
+    }
+    return names;
+  }
+  /// A shell script in place of gnuplot; only shell built-ins are available. $prefix precedes the
+  /// names of its pictures.
   std::filesystem::path fake_gnuplot(const std::string& script) {
-    put_text(folder / "gnuplot", "#!/bin/sh\n" + script);
+    put_text(folder / "gnuplot", "#!/bin/sh\nprefix=${3#*\\'}; prefix=${prefix%\\'}\n" + script);
     ::chmod((folder / "gnuplot").c_str(), 0755);
     return folder / "gnuplot";
   }
@@ -208,6 +219,21 @@ TEST_CASE("--plot gets the curves in the format of its extension") {
   CHECK(is_svg(text_of(run.folder / "c.SVG")));
 }
 
+TEST_CASE("--plot into a pipe is written once, at the end, as PNG") {
+  PlotRun run(kTwoRows);
+  REQUIRE(::mkfifo((run.folder / "pipe").c_str(), 0600) == 0);
+  std::string read;
+  std::thread reader([&] { read = text_of(run.folder / "pipe"); });
+  Plotter plotter = run.plotter(real_gnuplot(), {.title = "Title"}, run.folder / "pipe");
+  plotter.refresh();
+  plotter.refresh();
+  plotter.finish();
+  plotter.finish();
+  reader.join();
+  CHECK(is_png(read));
+  CHECK(std::filesystem::is_fifo(run.folder / "pipe"));
+}
+
 TEST_CASE(
     "--plot is refused for folders, other extensions, missing folders and a missing gnuplot") {
   const TemporaryFolder folder;
@@ -239,7 +265,7 @@ TEST_CASE("a gnuplot that fails is one warning, and the old plot stays intact") 
   std::filesystem::create_directory(run.folder / "plots");
   put_text(run.plot("curves.png"), "old");
   Plotter plotter = run.plotter(run.fake_gnuplot(
-      "echo half > .tmp-curves.png\necho '\"curves.gp\" line 3: out of ink' >&2\nexit 2\n"));
+      "echo half > ${prefix}curves.png\necho '\"curves.gp\" line 3: out of ink' >&2\nexit 2\n"));
   plotter.refresh();
   plotter.finish();
   plotter.refresh();
@@ -248,13 +274,13 @@ TEST_CASE("a gnuplot that fails is one warning, and the old plot stays intact") 
         std::vector<std::string>{"no plots are drawn: gnuplot ended with code 2: \"curves.gp\" "
                                  "line 3: out of ink"});
   CHECK(text_of(run.plot("curves.png")) == "old");
-  CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
+  CHECK(run.scratch().empty());
 }
 
 TEST_CASE("gnuplot's output counts as a plot only if it is a non-empty file") {
   for (const char* leave :
-       {"", ": > .tmp-curves.png", "/bin/mkdir -p .tmp-curves.png/within",
-        "/bin/ln -s /dev/zero .tmp-curves.png", "/usr/bin/mkfifo .tmp-curves.png"}) {
+       {"", ": > ${prefix}curves.png", "/bin/mkdir -p ${prefix}curves.png/within",
+        "/bin/ln -s /dev/zero ${prefix}curves.png", "/usr/bin/mkfifo ${prefix}curves.png"}) {
     CAPTURE(leave);
     PlotRun run(kTwoRows);
     Plotter plotter = run.plotter(run.fake_gnuplot(leave + std::string("\n")));
@@ -264,7 +290,7 @@ TEST_CASE("gnuplot's output counts as a plot only if it is a non-empty file") {
           std::vector<std::string>{
               "no plots are drawn: gnuplot ended without an error, but wrote no plot"});
     CHECK_FALSE(std::filesystem::exists(run.plot("curves.png")));
-    CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
+    CHECK(run.scratch().empty());
   }
 }
 
@@ -287,7 +313,7 @@ TEST_CASE("training continues while gnuplot runs, and the last row is drawn at t
   Plotter plotter = run.plotter(run.fake_gnuplot(
       "if ! [ -e ../started ]; then echo start >> ../started; read line < ../gate;\n"
       "else echo start >> ../started; fi\n"
-      "for name in curves lr; do for type in png svg; do echo picture > .tmp-$name.$type; done; "
+      "for name in curves lr; do for type in png svg; do echo picture > $prefix$name.$type; done; "
       "done\n"));
   plotter.refresh();
   plotter.refresh();
@@ -304,7 +330,7 @@ TEST_CASE("rows from before a resume are drawn at the end if no others follow, a
   PlotRun run(kTwoRows);
   const std::filesystem::path gnuplot = run.fake_gnuplot(
       "echo x >>starts\nfor f in curves.png curves.svg lr.png lr.svg; do echo $f "
-      ">.tmp-$f; done\n");
+      ">$prefix$f; done\n");
   const auto resumed = [&](bool has_rows, int epochs, bool ends) {
     std::filesystem::remove_all(run.folder / "plots");
     Plotter plotter(run.disk,

@@ -86,7 +86,7 @@ TEST_CASE("a root that cannot be written is a disk error that names it") {
   const Disk disk(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EACCES});
   CHECK(error_of(ErrorKind::disk, [&] { (void)RunFolder::create(disk, folder / "runs", "x"); }) ==
         "cannot make the folder '" + (folder / "runs").string() +
-            "': Permission denied; choose a folder you can write to, with --out");
+            "': Permission denied; choose a folder you can write to");
   CHECK(error_of(ErrorKind::disk, [&] {
           (void)RunFolder::create(Disk(), "/proc/runs", "x");
         }).starts_with("cannot make the folder '/proc/runs': "));

@@ -293,13 +293,14 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
     const std::string& name = loss->values().output;
     const Shape output = network.values[output_named(network, name)].shape;
     const bool of_labels = loss->values().target == kLabelField;
-    if (!of_labels || output.c() == 1) continue;
-    if (output.c() == set.classes()) continue;
+    // One output tells two classes apart.
+    const bool of_two = output.c() == 1 && set.classes() <= 2;
+    if (!of_labels || of_two || output.c() == set.classes()) continue;
     throw Error(ErrorKind::config,
                 at + (name.empty() ? "the network" : "output '" + name + "'") + " ends in " +
-                    std::to_string(output.c()) + " outputs, but the data have " +
-                    std::to_string(set.classes()) + " classes; change the last layer's units" +
-                    classes_advice(output.c(), set));
+                    std::to_string(output.c()) + (output.c() == 1 ? " output" : " outputs") +
+                    ", but the data have " + std::to_string(set.classes()) +
+                    " classes; change the last layer's units" + classes_advice(output.c(), set));
   }
 }
 
