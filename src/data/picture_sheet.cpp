@@ -3,16 +3,14 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "data/letters.h"
 #include "data/picture_resize.h"
+#include "data/sheet_text.h"
 
 namespace trainyard {
 
 namespace {
 
-constexpr std::int64_t kLeastCell = 128, kGap = 8, kTextScale = 2;
-constexpr std::int64_t kLetterStep = (kLetterWidth + 1) * kTextScale;
-constexpr std::int64_t kTextHeight = kLetterHeight * kTextScale + 4;
+constexpr std::int64_t kLeastCell = 128, kGap = 8;
 
 /// The picture at its size in the sheet: enlarged by a whole factor or made smaller.
 Picture shown(const Picture& picture, std::int64_t side) {
@@ -48,23 +46,6 @@ void paste(const Picture& picture, const SheetPlace& at, Picture& sheet) {
     for (std::int64_t x = 0; x < picture.size().w; ++x, from += channels, to += 3) {
       for (int c = 0; c < 3; ++c) to[c] = from[channels == 3 ? c : 0];
     }
-  }
-}
-
-void draw_letter(char letter, const SheetPlace& at, Picture& sheet) {
-  const std::uint8_t* const columns = letter_columns(letter);
-  for (std::int64_t y = 0; y < kLetterHeight * kTextScale; ++y) {
-    for (std::int64_t x = 0; x < kLetterWidth * kTextScale; ++x) {
-      const bool ink = (columns[x / kTextScale] >> (y / kTextScale)) & 1;
-      if (ink) std::fill_n(sheet.row(at.y + y) + 3 * (at.x + x), 3, std::uint8_t{0});
-    }
-  }
-}
-
-void draw_text(const std::string& text, const SheetPlace& at, std::int64_t width, Picture& sheet) {
-  const auto letters = std::min<std::int64_t>(std::ssize(text), width / kLetterStep);
-  for (std::int64_t i = 0; i < letters; ++i) {
-    draw_letter(text[static_cast<std::size_t>(i)], {at.y, at.x + i * kLetterStep}, sheet);
   }
 }
 
@@ -108,7 +89,7 @@ Picture picture_sheet(const std::vector<SheetRow>& rows, std::int64_t most_side)
       paste(shown(cell.picture, side), at, sheet);
       std::int64_t y = at.y + side + 2;
       for (const std::string& line : split(cell.text, '\n')) {
-        draw_text(line, {y, at.x}, side, sheet);
+        draw_text(line, {y, at.x, side}, sheet);
         y += kTextHeight;
       }
     }

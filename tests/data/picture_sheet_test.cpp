@@ -28,8 +28,20 @@ Picture sheet_of(std::uint8_t value, const std::string& text) {
   return picture_sheet(rows, 256);
 }
 
-std::int64_t black_values(const Picture& sheet) {
-  return std::count(sheet.row(0), sheet.row(0) + sheet.size().pixels() * 3, 0);
+/// How dark a part of the sheet is: the sum of what its values lack of white.
+std::int64_t ink(const Picture& sheet, std::int64_t from_x = 0) {
+  std::int64_t sum = 0;
+  for (std::int64_t y = 0; y < sheet.size().h; ++y) {
+    for (std::int64_t x = 3 * from_x; x < 3 * sheet.size().w; ++x) sum += 255 - sheet.row(y)[x];
+  }
+  return sum;
+}
+
+std::int64_t ink_of(const std::string& text) { return ink(sheet_of(255, text)); }
+
+bool same_sheets(const std::string& text, const std::string& other) {
+  const Picture a = sheet_of(255, text), b = sheet_of(255, other);
+  return std::equal(a.row(0), a.row(0) + a.size().pixels() * 3, b.row(0));
 }
 
 }  // namespace
@@ -59,12 +71,27 @@ TEST_CASE("a sheet enlarges small pictures by whole factors and keeps large ones
 }
 
 TEST_CASE("texts are drawn below their pictures and cut at the cell's edge") {
-  const std::int64_t without = black_values(sheet_of(255, ""));
-  CHECK(without == 0);
-  CHECK(black_values(sheet_of(255, "I")) == 3 * 4 * 11);  // 11 pixels, each a square of 4, in RGB
-  const std::string ten(10, 'I');
-  CHECK(black_values(sheet_of(255, ten)) == 3 * 4 * 110);
-  CHECK(black_values(sheet_of(255, ten + "IIII")) == 3 * 4 * 110);
+  CHECK(ink_of("") == 0);
+  CHECK(ink_of("I") > 0);
+  CHECK(ink_of("\xc3\xbc") > ink_of("u"));  // its dots
+  const std::string most(17, 'm');
+  const Picture sheet = sheet_of(255, most);
+  CHECK(ink(sheet, 8 + 128) == 0);
+  CHECK(ink(sheet, 8 + 100) > 0);
+  CHECK(same_sheets(most, most + "m"));
+  CHECK(same_sheets("mmmmmmmm\xe2\x80\xa6", most));  // nine of 13.6 pixels are 123 of 128
+}
+
+TEST_CASE("letters of Latin, Greek and Cyrillic have forms of their own; others are boxes") {
+  const std::vector<std::string> letters{"u", "\xc3\xbc", "\xc5\x82", "\xce\xbb", "\xd0\xb6"};
+  for (const std::string& letter : letters) {
+    for (const std::string& other : letters) {
+      CHECK(same_sheets(letter, other) == (letter == other));
+    }
+  }
+  CHECK(same_sheets("\xe7\x8a\xac", "\xe7\x8c\xab"));
+  CHECK(ink_of("\xe7\x8a\xac") > 0);
+  CHECK(same_sheets("a\xff", "a\xef\xbf\xbd"));  // a byte that is no UTF-8
 }
 
 TEST_CASE("texts of several lines make room for the longest in every row") {
@@ -72,7 +99,7 @@ TEST_CASE("texts of several lines make room for the longest in every row") {
   rows[0].push_back({counted_picture({1, 1}, 1), "one"});
   rows[1].push_back({counted_picture({1, 1}, 1), "one\ntwo\nthree"});
   CHECK(picture_sheet(rows, 128).size() == ImageSize{8 + 2 * (128 + 3 * 20 + 8), 8 + 128 + 8});
-  CHECK(black_values(sheet_of(255, "I\nI")) == 2 * black_values(sheet_of(255, "I")));
+  CHECK(ink_of("I\nI") == 2 * ink_of("I"));
 }
 
 }  // namespace trainyard
