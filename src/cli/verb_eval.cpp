@@ -52,6 +52,7 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   const Evaluation evaluation = evaluate_stored(rank.stored, device, rank.ranks, data, request);
   if (!rank.speaks()) return;
   const EvaluatedModel of{.weights = text_of(rank.stored),
+                          .title = title_of(rank.stored),
                           .data = evaluated_text(rank.stored, request.data),
                           .changes = data.changes};
   print_evaluation(flags, evaluation, of);

@@ -6,6 +6,7 @@
 #include "export/onnx_export.h"
 #include "export/onnx_fold.h"
 #include "export/onnx_preprocess.h"
+#include "formats/json.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
@@ -25,6 +26,15 @@ Pipeline prepared_pipeline(const StoredModel& stored, const Graph& network) {
   return pipeline;
 }
 
+/// Which run and epoch the weights are of, and the names of the classes as a JSON list.
+std::map<std::string, std::string> metadata_of(const StoredModel& stored) {
+  std::map<std::string, std::string> metadata{{"weights", title_of(stored)}};
+  if (stored.samples && !stored.samples->class_names.empty()) {
+    metadata["class_names"] = Json(stored.samples->class_names).dump();
+  }
+  return metadata;
+}
+
 }  // namespace
 
 OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
@@ -40,6 +50,7 @@ OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
     model = onnx_model_of(network, weights);
   }
   if (request.fold) fold_batch_norms(model);
+  model.metadata = metadata_of(stored);
   return model;
 }
 

@@ -51,13 +51,20 @@ class Import {
     imported_.sums.reserve(specs_.size());  // tensors point into them
     for (const WeightSpec& spec : specs_) take(spec);
     raise_misfits(faults_, source);
-    for (const NamedTensor& tensor : file_.tensors()) {
-      if (!used_.contains(tensor.name)) imported_.unused.push_back(tensor.name);
-    }
+    list_unused(false);
+    list_unused(true);  // last: counters such as num_batches_tracked
     return std::move(imported_);
   }
 
  private:
+  /// Tensors of the file that no tensor of the network is from, of one value or of several.
+  void list_unused(bool single) {
+    for (const NamedTensor& tensor : file_.tensors()) {
+      if (used_.contains(tensor.name) || tensor.shape.empty() != single) continue;
+      imported_.unused.push_back(tensor.name);
+    }
+  }
+
   static std::string layer_of(const std::string& tensor) {
     return tensor.substr(0, tensor.rfind('.'));
   }

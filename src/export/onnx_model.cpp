@@ -110,6 +110,12 @@ std::string encode_onnx(const OnnxModel& model, std::size_t most) {
   message.text(2, "Trainyard");
   message.message(7, encode_graph(model));
   message.message(8, opset);
+  for (const auto& [key, value] : model.metadata) {
+    ProtobufMessage entry;
+    entry.text(1, key);
+    entry.text(2, value);
+    message.message(14, entry);
+  }
   if (message.bytes().size() <= most) return message.bytes();
   throw Error(ErrorKind::config, "the network takes " + memory_text(message.bytes().size()) +
                                      " as an ONNX file, which may hold " + memory_text(most) +

@@ -46,6 +46,7 @@ struct OnnxModel {
   std::vector<OnnxNode> nodes;
   std::map<std::string, OnnxTensor> constants;
   std::vector<OnnxValue> inputs, outputs;
+  std::map<std::string, std::string> metadata;  // the file's metadata_props
 };
 
 /// The largest message that readers of protocol buffers take.

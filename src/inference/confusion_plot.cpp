@@ -60,6 +60,19 @@ constexpr std::string_view kCounts =
   $cells using 1:2:($4 > 0 && $3 <= 0.4 ? sprintf('%d', $4) : '') with labels textcolor rgb '#333333' font ',10' notitle, \
   $cells using 1:2:($4 > 0 && $3 > 0.4 ? sprintf('%d', $4) : '') with labels textcolor rgb '#ffffff' font ',10' notitle)";
 
+/// The share of samples that are predicted as their class, and their number.
+std::string result_text(const ConfusionMatrix& matrix) {
+  std::int64_t right = 0, samples = 0;
+  for (std::int64_t label = 0; label < matrix.classes(); ++label) {
+    right += matrix.count(label, label);
+    for (std::int64_t c = 0; c <= matrix.classes(); ++c) samples += matrix.count(label, c);
+  }
+  return samples == 0
+             ? "no samples"
+             : fmt::format("accuracy {:.4f}, {} samples",
+                           static_cast<double>(right) / static_cast<double>(samples), samples);
+}
+
 }  // namespace
 
 std::string confusion_script(const std::string& title, const ConfusionMatrix& matrix,
@@ -74,9 +87,9 @@ std::string confusion_script(const std::string& title, const ConfusionMatrix& ma
              "set terminal {} size {},{} font 'DejaVu Sans,11' noenhanced background "
              "'#ffffff'\nset output prefix.{}\n",
              svg ? "svg" : "pngcairo", side + 80, side, gnuplot_text(output.filename().string())) +
-         std::string(gnuplot_look()) + "set title " + gnuplot_text(title) +
-         " noenhanced font ',13'\n" + std::string(kAxes) + tics("x", classes, names) +
-         tics("y", classes, names) + std::string(kShades) +
+         std::string(gnuplot_look()) + "set title " + gnuplot_text(title) + ".\"\\n\"." +
+         gnuplot_text(result_text(matrix)) + " noenhanced font ',13'\n" + std::string(kAxes) +
+         tics("x", classes, names) + tics("y", classes, names) + std::string(kShades) +
          std::string(classes <= kMostCounted ? kCounts : "") + "\nunset output\n";
 }
 

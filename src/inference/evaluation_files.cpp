@@ -39,7 +39,7 @@ bool draw_confusion(const EvaluationFiles& files, const Disk& disk, const ClassT
     return false;
   }
   const fs::path output = files.folder / "confusion.png";
-  const std::string script = confusion_script(of.weights, tables.matrix, tables.names, output);
+  const std::string script = confusion_script(of.title, tables.matrix, tables.names, output);
   const std::string complaint = draw_picture(disk, files.gnuplot, script, output);
   if (!complaint.empty()) files.warn("confusion.png was not drawn: " + complaint);
   return complaint.empty();

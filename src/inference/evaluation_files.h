@@ -15,6 +15,7 @@ namespace trainyard {
 /// What was evaluated.
 struct EvaluatedModel {
   std::string weights;                    // text_of(StoredModel)
+  std::string title;                      // title_of(StoredModel)
   std::string data;                       // evaluated_text()
   std::vector<std::string> changes = {};  // InferenceData::changes
 };

@@ -178,4 +178,14 @@ std::string text_of(const StoredModel& stored) {
   return text + (stored.averaged ? ", the average of the weights" : "");
 }
 
+std::string title_of(const StoredModel& stored) {
+  const auto& checkpoint = stored.weights.checkpoint;
+  const fs::path run = fs::absolute(stored.run).lexically_normal();
+  const std::string name = run.filename().string();
+  const bool numbered = name.find_first_not_of("0123456789") == std::string::npos;
+  return (numbered ? run.parent_path().filename() / name : fs::path(name)).string() + ", " +
+         (checkpoint ? "epoch " + std::to_string(checkpoint->epoch)
+                     : stored.weights.path.filename().string());
+}
+
 }  // namespace trainyard

@@ -50,5 +50,7 @@ void fill_model(Model& model, const StoredModel& stored);
 
 /// "best checkpoint of epoch 10", "average of the weights in FILE": a line for people.
 [[nodiscard]] std::string text_of(const StoredModel& stored);
+/// The same in short, for titles: NAME/0001, epoch 3, or FOLDER, epoch 3.
+[[nodiscard]] std::string title_of(const StoredModel& stored);
 
 }  // namespace trainyard

@@ -57,6 +57,14 @@ if command -v gnuplot >/dev/null; then
   expect_file drawn/confusion.png
 fi
 
+begin "an exported network names its classes and the run"
+trained_pictures
+run "${plain[@]}" export a --onnx a.onnx
+expect_code 0
+for text in 'class_names' '["cat","dog"]' 'weights' 'a, epoch '; do
+  grep -qF "$text" a.onnx || fail "the file has no $text"
+done
+
 begin "eval takes a checkpoint, another split, and a folder of classes"
 trained_pictures
 checkpoint=$(echo a/checkpoints/epoch-0001*)
@@ -231,4 +239,4 @@ for channels in 2 4 5; do
   expect_code 0
 done
 
-finish 9 0
+finish 10 0

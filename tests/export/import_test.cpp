@@ -171,7 +171,7 @@ TEST_CASE("what does not fit is named with both sides") {
       {"features.0.weight", StoredType::f32, {3, 3, 3, 4}, part(108)},
       {"features.0.bias", StoredType::i32, {4}, std::as_bytes(std::span(whole))},
       {"features.1.weight", StoredType::f32, {4}, part(4)},
-      {"features.1.num_batches_tracked", StoredType::f32, {}, part(1)}};
+      {"features.0.num_batches_tracked", StoredType::f32, {}, part(1)}};
   const SafetensorsFile file = SafetensorsFile::parse(bytes_of(encode_safetensors(tensors)), "w");
   const auto import_by = [&](const std::string& names) {
     return import_weights(file, "w", graph, map_of(names));

@@ -177,6 +177,18 @@ TEST_CASE("a model that is too large for a file is refused") {
                        Error);
 }
 
+TEST_CASE("metadata are the last entries of the file") {
+  OnnxModel model = model_of(network_of("{input: [3], layers: [dense: 2]}"));
+  const std::string before = encode_onnx(model);
+  model.metadata = {{"a", "b"}, {"c", ""}};
+  CHECK(encode_onnx(model) == before +
+                                  "\x72\x06\x0a\x01"
+                                  "a\x12\x01"
+                                  "b\x72\x05\x0a\x01"
+                                  "c\x12" +
+                                  std::string(1, '\0'));
+}
+
 TEST_CASE("preprocessing is nodes at the front, in the order of the run") {
   const std::vector<float> image(3 * 2 * 2, 4.0F), channels = {1, 2, 3};
   const auto values = [](PixelStep::Kind kind, const std::vector<float>& of) {
