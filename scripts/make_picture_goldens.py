@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes tests/data/pictures/: small JPEG files, what Pillow decodes them to, and Pillow's resized forms, as PNG.
+"""Writes tests/data/pictures/: small JPEG, WebP and GIF files, what Pillow decodes them to, and Pillow's resized forms,
+as PNG.
 
-Needs Pillow 9 to 12, which give the same pixels. What Pillow gives is what tests/data/jpeg_test.cpp and
-tests/data/picture_resize_test.cpp expect, bit for bit. Pillow 13 rounds those of tall pictures otherwise, which noise_17x13.png
+Needs Pillow 9 to 12, which give the same pixels. What Pillow gives is what tests/data/jpeg_test.cpp,
+tests/data/picture_formats_test.cpp and tests/data/picture_resize_test.cpp expect, bit for bit. Pillow 13 rounds those of tall pictures otherwise, which noise_17x13.png
 shows.
 """
 
 import pathlib
+import struct
 import sys
 
 import PIL
@@ -25,11 +27,49 @@ def drawn(width, height):
     return picture
 
 
+def save_decoded(path):
+    """What Pillow decodes a file to, its first picture."""
+    decoded = Image.open(path)
+    decoded.convert("L" if decoded.mode == "L" else "RGB").save(path.with_suffix(".png"), optimize=True)
+
+
 def save(picture, name, **options):
     path = FOLDER / f"{name}.jpg"
     picture.save(path, quality=85, **options)
-    decoded = Image.open(path)
-    decoded.convert("L" if decoded.mode == "L" else "RGB").save(FOLDER / f"{name}.png", optimize=True)
+    save_decoded(path)
+
+
+def save_webp():
+    picture = drawn(37, 23)
+    clear = picture.copy()
+    clear.putalpha(Image.frombytes("L", picture.size, bytes(7 * i % 256 for i in range(37 * 23))))
+    more = [picture.rotate(180), picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
+    picture.save(FOLDER / "webp_lossy.webp", quality=80)
+    picture.save(FOLDER / "webp_lossless.webp", lossless=True)
+    clear.save(FOLDER / "webp_alpha.webp", quality=70)
+    clear.save(FOLDER / "webp_alpha_lossless.webp", lossless=True, exact=True)
+    picture.save(FOLDER / "webp_animated.webp", save_all=True, append_images=more, quality=60)
+    for path in FOLDER.glob("webp_*.webp"):
+        save_decoded(path)
+
+
+def placed(gif, left, top, width, height, control):
+    """The GIF with its picture at (left, top) of a larger one; `control` is a block before it."""
+    at = 13 + 3 * (2 << (gif[10] & 7))
+    return gif[:6] + struct.pack("<HH", width, height) + gif[10:at] + control + b"," + struct.pack("<HH", left, top) + gif[at + 5 :]
+
+
+def save_gif():
+    picture = drawn(37, 23).quantize(32)
+    picture.save(FOLDER / "gif_plain.gif", interlace=0)
+    picture.save(FOLDER / "gif_interlaced.gif", interlace=1)
+    picture.save(FOLDER / "gif_transparent.gif", transparency=5)
+    picture.save(FOLDER / "gif_animated.gif", save_all=True, append_images=[picture.rotate(180)])
+    plain = (FOLDER / "gif_plain.gif").read_bytes()
+    (FOLDER / "gif_placed.gif").write_bytes(placed(plain, 3, 4, 50, 40, b""))
+    (FOLDER / "gif_placed_transparent.gif").write_bytes(placed(plain, 3, 4, 50, 40, b"!\xf9\4\1\0\0\7\0"))
+    for path in FOLDER.glob("gif_*.gif"):
+        save_decoded(path)
 
 
 def noise(width, height):
@@ -75,6 +115,8 @@ def main():
     save(picture.convert("L"), "grey")
     save(picture.convert("CMYK"), "cmyk")
     drawn(330, 210).save(FOLDER / "large.jpg", quality=60, subsampling="4:2:0")
+    save_webp()
+    save_gif()
     save_resized()
 
 

@@ -8,9 +8,8 @@ namespace trainyard {
 /// Throws Error{data} for a size without pixels or of more than the image's `max_pixels`.
 void check_claim(const EncodedImage& image, const ImageSize& size);
 
-/// PNG: every chunk is inside the file and has its CRC-32 (PNG specification, 5.3), up to IEND.
-/// BMP: the palette has a colour for every index, and all rows are in the file. Throws Error{data}.
-/// Files of other formats pass.
-void check_image(const EncodedImage& image, const ImageSize& size);
+/// Every chunk of a PNG is inside the file and has its CRC-32 (PNG specification, 5.3), up to IEND.
+/// Throws Error{data}.
+void check_png(const EncodedImage& image);
 
 }  // namespace trainyard

@@ -4,27 +4,47 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/bad_file.h"
+#include "data/bmp.h"
+#include "data/gif.h"
 #include "data/image_check.h"
 #include "data/image_format.h"
 #include "data/jpeg.h"
 #include "data/stb_decode.h"
+#include "data/webp.h"
 
 namespace trainyard {
 
+namespace {
+
+Picture upright_jpeg(const EncodedImage& image, int channels) {
+  const JpegHeader header = jpeg_header(image);
+  Picture stored = decode_jpeg(image, channels, {.size = header.stored});
+  return header.orientation.value == 1 ? std::move(stored) : turned(stored, header.orientation);
+}
+
+}  // namespace
+
 ImageSize image_size(const EncodedImage& image) {
-  if (image_format(image) == ImageFormat::jpeg) return jpeg_header(image).size();
-  const ImageSize size = stb_size(image);
+  const ImageFormat format = image_format(image);
+  if (format == ImageFormat::jpeg) return jpeg_header(image).size();
+  if (format == ImageFormat::gif && image.bytes.size() < kGifHeaderBytes) {
+    bad_file(image.name, "is truncated: it ends in its header");
+  }
+  const ImageSize size = format == ImageFormat::webp ? webp_size(image) : stb_size(image);
   check_claim(image, size);
   return size;
 }
 
 Picture decode_picture(const EncodedImage& image, int channels) {
-  if (image_format(image) != ImageFormat::jpeg) {
-    return stb_decode(image, image_size(image), channels);
-  }
-  const JpegHeader header = jpeg_header(image);
-  Picture stored = decode_jpeg(image, channels, {.size = header.stored});
-  return header.orientation.value == 1 ? std::move(stored) : turned(stored, header.orientation);
+  const ImageFormat format = image_format(image);
+  if (format == ImageFormat::jpeg) return upright_jpeg(image, channels);
+  const ImageSize size = image_size(image);
+  if (format == ImageFormat::webp) return decode_webp(image, size, channels);
+  if (format == ImageFormat::gif) return decode_gif(image, size, channels);
+  if (format == ImageFormat::bmp) return decode_bmp(image, size, channels);
+  check_png(image);
+  return stb_decode(image, size, channels);
 }
 
 void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_t> out) {

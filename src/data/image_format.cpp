@@ -18,9 +18,10 @@ struct Signature {
 };
 
 constexpr std::array kOthers{
-    Signature{0, "GIF8", "a GIF"},           Signature{8, "WEBP", "a WebP"},
-    Signature{0, "II*\0"sv, "a TIFF"},       Signature{0, "MM\0*"sv, "a TIFF"},
-    Signature{4, "jP  \r\n", "a JPEG 2000"}, Signature{4, "ftyp", "a HEIF or AVIF"},
+    Signature{0, "II*\0"sv, "a TIFF"},
+    Signature{0, "MM\0*"sv, "a TIFF"},
+    Signature{4, "jP  \r\n", "a JPEG 2000"},
+    Signature{4, "ftyp", "a HEIF or AVIF"},
 };
 
 }  // namespace
@@ -32,14 +33,15 @@ ImageFormat image_format(const EncodedImage& image) {
   if (text.starts_with("\x89PNG\r\n\x1a\n")) return ImageFormat::png;
   if (text.starts_with("\xff\xd8\xff")) return ImageFormat::jpeg;
   if (text.starts_with("BM")) return ImageFormat::bmp;
+  if (text.starts_with("GIF8")) return ImageFormat::gif;
+  if (text.starts_with("RIFF") && text.substr(0, 12).ends_with("WEBP")) return ImageFormat::webp;
   for (const Signature& other : kOthers) {
     if (text.size() < other.offset || !text.substr(other.offset).starts_with(other.bytes)) continue;
-    bad_file(image.name, "is " + std::string(other.name) +
-                             " file, expected JPEG, PNG or BMP; convert it, for instance to PNG");
+    bad_file(image.name, "is " + std::string(other.name) + " file, expected " + kImageFormats +
+                             "; convert it, for instance to PNG");
   }
-  bad_file(image.name,
-           "is not a JPEG, PNG or BMP file: its first bytes are of none of them; convert or remove "
-           "it");
+  bad_file(image.name, "is not a " + std::string(kImageFormats) +
+                           " file: its first bytes are of none of them; convert or remove it");
 }
 
 }  // namespace trainyard

@@ -5,10 +5,13 @@
 
 namespace trainyard {
 
-enum class ImageFormat { png, bmp, jpeg };
+/// For messages.
+inline constexpr const char* kImageFormats = "JPEG, PNG, WebP, GIF or BMP";
+
+enum class ImageFormat { png, bmp, jpeg, gif, webp };
 
 /// Recognises a format by its first bytes. Throws Error{data} for an empty file and for any other
-/// format, naming it if it is a known one (GIF, WebP, TIFF, JPEG 2000, HEIF).
+/// format, naming it if it is a known one (TIFF, JPEG 2000, HEIF).
 [[nodiscard]] ImageFormat image_format(const EncodedImage& image);
 
 }  // namespace trainyard

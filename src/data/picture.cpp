@@ -94,6 +94,17 @@ Picture turned(const Picture& stored, Orientation orientation) {
   return upright;
 }
 
+Picture grey_of(const Picture& colours) {
+  Picture grey(colours.size(), 1);
+  const std::uint8_t* of = colours.row(0);
+  std::uint8_t* const to = grey.row(0);
+  for (std::int64_t i = 0; i < grey.size().pixels(); ++i, of += 3) {
+    to[i] = static_cast<std::uint8_t>((19595U * of[0] + 38470U * of[1] + 7471U * of[2] + 32768U) >>
+                                      16U);
+  }
+  return grey;
+}
+
 void copy_planes(const Picture& picture, std::uint8_t* planes) { copy_to(picture, planes); }
 void copy_planes(const Picture& picture, float* planes) { copy_to(picture, planes); }
 

@@ -61,6 +61,10 @@ struct Orientation {
 /// The picture turned upright.
 [[nodiscard]] Picture turned(const Picture& stored, Orientation orientation);
 
+/// A picture of 3 channels in grey: luma of ITU-R BT.601 in 16-bit fixed point, rounded, Pillow's
+/// conversion to "L".
+[[nodiscard]] Picture grey_of(const Picture& colours);
+
 /// Writes the picture to planes [channels, h, w].
 void copy_planes(const Picture& picture, std::uint8_t* planes);
 void copy_planes(const Picture& picture, float* planes);

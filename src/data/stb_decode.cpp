@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "data/bad_file.h"
-#include "data/image_check.h"
 
 namespace trainyard {
 
@@ -60,6 +59,7 @@ void* budget_realloc(void* pointer, std::size_t old_bytes, std::size_t bytes) {
 
 #define STBI_ONLY_PNG
 #define STBI_ONLY_BMP
+#define STBI_ONLY_GIF
 #define STBI_NO_STDIO
 #define STBI_NO_LINEAR
 #define STBI_NO_HDR
@@ -96,16 +96,6 @@ std::size_t decode_budget(const EncodedImage& image, std::size_t pixels) {
   return pixels * kBytesAPixel + 4 * image.bytes.size() + kFixed;
 }
 
-/// Luma of ITU-R BT.601 in 16-bit fixed point, rounded: Pillow's conversion to "L". (stb's own
-/// truncates.) `colours` are [pixels, 3].
-void grey_of(const stbi_uc* colours, std::size_t pixels, std::uint8_t* grey) {
-  for (std::size_t i = 0; i < pixels; ++i) {
-    const stbi_uc* const of = colours + 3 * i;
-    grey[i] = static_cast<std::uint8_t>(
-        (19595U * of[0] + 38470U * of[1] + 7471U * of[2] + 32768U) >> 16U);
-  }
-}
-
 }  // namespace
 
 ImageSize stb_size(const EncodedImage& image) {
@@ -115,27 +105,23 @@ ImageSize stb_size(const EncodedImage& image) {
   int channels = 0;
   if (stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &channels) == 0) {
     // stb tries one format after the other, so its own reason is that of the last one.
-    bad_file(image.name,
-             "is not a readable PNG or BMP file: damaged in its header, or more than 16384 pixels "
-             "per side; convert or remove it");
+    bad_file(
+        image.name,
+        "is not a readable PNG, GIF or BMP file: damaged in its header, or more than 16384 pixels "
+        "per side; convert or remove it");
   }
   // The rows of a BMP are stored from top to bottom if its height is negative.
   return {h < 0 ? -std::int64_t{h} : std::int64_t{h}, w};
 }
 
-Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
-  check_image(image, size);
-  const std::size_t pixels = static_cast<std::size_t>(size.pixels());
-  const BudgetScope budget(decode_budget(image, pixels));
+StbPixels stb_pixels(const EncodedImage& image, ImageSize size, int channels) {
+  const BudgetScope budget(decode_budget(image, static_cast<std::size_t>(size.pixels())));
   stbi__g_failure_reason = nullptr;  // stb does not always set one: not that of another picture
   int w = 0;
   int h = 0;
   int stored = 0;
-  stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &stored);
-  const bool greyed = channels == 1 && stored >= 3;
-  const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
-      stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored,
-                            greyed ? 3 : channels),
+  StbPixels decoded(
+      stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored, channels),
       stbi_image_free);
   if (decoded == nullptr) {
     const char* const reason = stbi_failure_reason();
@@ -143,13 +129,19 @@ Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
                              "); it is truncated or damaged");
   }
   TY_CHECK(w == size.w && h == size.h, "stb_image changed its mind on a size");
-  Picture picture(size, channels);
-  if (greyed) {
-    grey_of(decoded.get(), pixels, picture.row(0));
-  } else {
-    std::copy_n(decoded.get(), pixels * static_cast<std::size_t>(channels), picture.row(0));
-  }
-  return picture;
+  return decoded;
+}
+
+Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
+  int w = 0;
+  int h = 0;
+  int stored = 0;
+  stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &stored);
+  const bool greyed = channels == 1 && stored >= 3;  // stb's own conversion truncates
+  Picture picture(size, greyed ? 3 : channels);
+  const StbPixels decoded = stb_pixels(image, size, picture.channels());
+  std::copy_n(decoded.get(), size.pixels() * picture.channels(), picture.row(0));
+  return greyed ? grey_of(picture) : std::move(picture);
 }
 
 }  // namespace trainyard

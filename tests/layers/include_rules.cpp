@@ -69,6 +69,7 @@ const std::vector<Owner>& owners() {
       {"zlib", "zlib", {"src/data/"}},
       {"stb", "stb", {"src/data/"}},
       {"jpeglib", "libjpeg-turbo", {"src/data/"}},
+      {"webp/", "libwebp", {"src/data/"}},
       {"curl/", "libcurl", {"src/fetch/"}},
       {"jerror", "libjpeg-turbo", {"src/data/"}},
       {"omp.h", "OpenMP's interface", {"src/base/"}},
