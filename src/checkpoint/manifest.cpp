@@ -1,7 +1,7 @@
 #include "checkpoint/manifest.h"
 
 #include "base/hash.h"
-#include "formats/json.h"
+#include "formats/json_integer.h"
 
 namespace trainyard {
 
@@ -31,8 +31,8 @@ bool is_plain_name(const std::string& name) {
 
 Manifest manifest_of(const Json& json) {
   Manifest manifest;
-  manifest.epoch = json.at("epoch").get<std::int64_t>();
-  manifest.step = json.at("step").get<std::int64_t>();
+  manifest.epoch = integer_of(json.at("epoch"));
+  manifest.step = integer_of(json.at("step"));
   manifest.run = json.value("run", "");
   for (const auto& [name, file] : json.at("files").items()) {
     manifest.files[name] = {file.at("bytes").get<std::uint64_t>(),

@@ -51,7 +51,10 @@ Arrays arrays_of(const ArraysOptions& options) {
   const ZipFile archive(path);
   const auto member = [&](const config::FilePath& name) {
     const std::string array = name.string();
-    return parse_numpy(archive.read(array + ".npy"), path.string() + ": " + array);
+    const std::string of = path.string() + ": " + array;
+    const ZipFile::Start start = archive.start(array + ".npy", kNumpyStartBytes);
+    static_cast<void>(numpy_header(start.bytes, start.size, of));  // before all of it is inflated
+    return parse_numpy(archive.read(array + ".npy"), of);
   };
   return arrays_by(options, member);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -35,6 +36,7 @@ class HeaderReader {
     while (!take('}')) {
       const std::string_view key = quoted();
       expect(':');
+      if (!keys_.insert(key).second) fail();
       if (key == "descr") {
         read_type(array);
       } else if (key == "fortran_order") {
@@ -44,14 +46,13 @@ class HeaderReader {
       } else {
         fail();
       }
-      seen_ += 1;
       if (!take(',')) {
         expect('}');
         break;
       }
     }
     skip_blanks();
-    if (at_ != text_.size() || seen_ != 3) fail();
+    if (at_ != text_.size() || keys_.size() != 3) fail();
   }
 
  private:
@@ -143,7 +144,7 @@ class HeaderReader {
   std::string_view text_;
   const std::string& name_;
   std::size_t at_ = 0;
-  int seen_ = 0;
+  std::set<std::string_view> keys_;
 };
 
 /// The bits of the stored element `i`, as a number of at most 64 bits.
@@ -237,18 +238,22 @@ std::string NumpyArray::text() const {
   return text + "]";
 }
 
-NumpyArray parse_numpy(std::vector<std::byte> file, const std::string& name) {
-  const auto [begin, size] = header_of(file, name);
+NumpyArray numpy_header(const std::vector<std::byte>& start, std::size_t bytes,
+                        const std::string& name) {
+  const auto [begin, size] = header_of(start, name);
   NumpyArray array{.name = name};
-  HeaderReader({reinterpret_cast<const char*>(file.data()) + begin, size}, name).read(array);
+  HeaderReader({reinterpret_cast<const char*>(start.data()) + begin, size}, name).read(array);
   array.values = begin + size;
-  const auto bytes = static_cast<std::int64_t>(file.size() - array.values);
+  const auto values = static_cast<std::int64_t>(bytes - array.values);
   const std::int64_t wanted =
       size_product({array.elements(), static_cast<std::int64_t>(array.element)});
-  if (wanted != bytes) {
-    bad_array(name, "is " + array.text() + ", but has " + std::to_string(bytes) +
-                        " bytes of values; is it cut?");
-  }
+  if (wanted == values) return array;
+  bad_array(name, "is " + array.text() + ", but has " + std::to_string(values) +
+                      " bytes of values; is it cut?");
+}
+
+NumpyArray parse_numpy(std::vector<std::byte> file, const std::string& name) {
+  NumpyArray array = numpy_header(file, file.size(), name);
   array.file = std::move(file);
   return array;
 }

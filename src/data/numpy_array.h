@@ -31,6 +31,11 @@ struct NumpyArray {
 /// does not write, pickled objects, types that are no numbers, values that are fewer or more than
 /// the shape's.
 [[nodiscard]] NumpyArray parse_numpy(std::vector<std::byte> file, const std::string& name);
+/// More than a header.
+inline constexpr std::size_t kNumpyStartBytes = 70'000;
+/// The array of a file of `bytes` by its start, without values. Throws as parse_numpy().
+[[nodiscard]] NumpyArray numpy_header(const std::vector<std::byte>& start, std::size_t bytes,
+                                      const std::string& name);
 
 /// The elements in the order of the last index fastest. Throws Error{data} with the element's place
 /// for a value that is not finite.

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/round_up.h"
 #include "data/bad_file.h"
-#include "formats/json.h"
+#include "formats/json_integer.h"
 
 namespace trainyard {
 
@@ -48,12 +48,13 @@ std::string_view header_text(std::string_view file, const std::string& name) {
 
 PackHeader header_in(const Json& json) {
   PackHeader header;
-  const auto image = json.at("image").get<std::vector<std::int64_t>>();
+  std::vector<std::int64_t> image;
+  for (const Json& extent : json.at("image")) image.push_back(integer_of(extent));
   if (image.size() == 3) header.image = Shape{image[0], image[1], image[2]};
-  header.samples = json.at("samples").get<std::int64_t>();
-  header.classes = json.at("classes").get<std::int64_t>();
+  header.samples = integer_of(json.at("samples"));
+  header.classes = integer_of(json.at("classes"));
   header.class_names = json.at("class_names").get<std::vector<std::string>>();
-  header.block = json.at("block").get<std::int64_t>();
+  header.block = integer_of(json.at("block"));
   const auto hashes = json.at("hashes").get<std::string>();
   for (std::size_t at = 0; at < hashes.size(); at += kHashDigits) {
     header.hashes.push_back(hashes.substr(at, kHashDigits));

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/json.h"
+#include "formats/json_integer.h"
 
 namespace trainyard {
 
@@ -31,14 +31,14 @@ Vocabulary vocabulary_of(const Json& json, const std::string& name) {
   const TextUnit unit = unit_named(json.at("unit").get<std::string>(), name);
   if (unit == TextUnit::bytes) return byte_vocabulary();
   auto words = json.at("words").get<std::vector<std::string>>();
-  const auto size = json.at("size").get<std::int64_t>();
+  const std::int64_t size = integer_of(json.at("size"));
   if (std::ssize(words) != size || size < 1) {
     bad_vocabulary(name, "it has " + std::to_string(words.size()) + " words and the size " +
                              std::to_string(size));
   }
   std::optional<std::int32_t> unknown;
   if (!json.at("unknown").is_null()) {
-    const auto token = json.at("unknown").get<std::int64_t>();
+    const std::int64_t token = integer_of(json.at("unknown"));
     if (token < 0 || token >= size) {
       bad_vocabulary(name, "its unknown token is " + std::to_string(token) + ", expected 0 to " +
                                std::to_string(size - 1));

@@ -168,9 +168,9 @@ void ZipFile::check_sizes(const Member& member) const {
        ", which cannot be; get the file again");
 }
 
-std::vector<std::byte> ZipFile::inflated(const Member& member,
-                                         std::vector<std::byte> packed) const {
-  std::vector<std::byte> bytes(member.bytes);
+std::vector<std::byte> ZipFile::inflated(const Member& member, std::vector<std::byte> packed,
+                                         std::uint64_t count) const {
+  std::vector<std::byte> bytes(count);
   z_stream stream{};
   TY_CHECK(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "zlib's start");
   stream.next_in = reinterpret_cast<Bytef*>(packed.data());
@@ -178,7 +178,7 @@ std::vector<std::byte> ZipFile::inflated(const Member& member,
   std::uint64_t in = packed.size(), out = bytes.size();
   constexpr std::uint64_t kMostACall = 1u << 30;
   int status = Z_OK;
-  while (status == Z_OK) {
+  while (status == Z_OK && (out > 0 || count == member.bytes)) {
     stream.avail_in = static_cast<uInt>(std::min(in, kMostACall));
     stream.avail_out = static_cast<uInt>(std::min(out, kMostACall));
     const std::uint64_t given = stream.avail_in, room = stream.avail_out;
@@ -187,31 +187,55 @@ std::vector<std::byte> ZipFile::inflated(const Member& member,
     out -= room - stream.avail_out;
   }
   inflateEnd(&stream);
-  if (status == Z_STREAM_END && out == 0) return bytes;
+  const bool ended = status == Z_STREAM_END || count < member.bytes;
+  if (ended && out == 0) return bytes;
   fail("has a damaged member '" + shortened(member.name) + "'; get the file again");
 }
 
-std::vector<std::byte> ZipFile::read(const std::string& name) const {
+const ZipFile::Member& ZipFile::member(const std::string& name) const {
   const auto found = std::ranges::find(members_, name, &Member::name);
   if (found == members_.end()) {
     const std::vector<std::string> all = names();
     fail("has no member '" + shortened(name) + "'; it has " + shortened(joined(all)));
   }
   check_sizes(*found);
-  const std::vector<std::byte> local = bytes_at(found->header, kLocalBytes);
+  return *found;
+}
+
+std::vector<std::byte> ZipFile::packed_bytes(const Member& member) const {
+  const std::vector<std::byte> local = bytes_at(member.header, kLocalBytes);
   if (little(local, 0, 4) != kLocalMark) {
-    fail("is a damaged ZIP archive: member '" + shortened(name) + "' is not where its list says");
+    fail("is a damaged ZIP archive: member '" + shortened(member.name) +
+         "' is not where its list says");
   }
   const std::uint64_t begin =
-      found->header + kLocalBytes + little(local, 26, 2) + little(local, 28, 2);
-  std::vector<std::byte> bytes = bytes_at(begin, found->packed);
-  if (found->method == kDeflated) bytes = inflated(*found, std::move(bytes));
-  if (found->method == kStored && bytes.size() != found->bytes) {
-    fail("has the stored member '" + shortened(name) + "' with two sizes");
+      member.header + kLocalBytes + little(local, 26, 2) + little(local, 28, 2);
+  std::vector<std::byte> bytes = bytes_at(begin, member.packed);
+  if (member.method == kStored && bytes.size() != member.bytes) {
+    fail("has the stored member '" + shortened(member.name) + "' with two sizes");
   }
+  return bytes;
+}
+
+ZipFile::Start ZipFile::start(const std::string& name, std::uint64_t most) const {
+  const Member& found = member(name);
+  std::vector<std::byte> bytes = packed_bytes(found);
+  const std::uint64_t count = std::min(most, found.bytes);
+  if (found.method == kDeflated) {
+    bytes = inflated(found, std::move(bytes), count);
+  } else {
+    bytes.resize(count);
+  }
+  return {std::move(bytes), found.bytes};
+}
+
+std::vector<std::byte> ZipFile::read(const std::string& name) const {
+  const Member& found = member(name);
+  std::vector<std::byte> bytes = packed_bytes(found);
+  if (found.method == kDeflated) bytes = inflated(found, std::move(bytes), found.bytes);
   const std::uint32_t crc = static_cast<std::uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-  if (crc == found->crc) return bytes;
+  if (crc == found.crc) return bytes;
   fail("has a damaged member '" + shortened(name) + "': its CRC-32 differs; get the file again");
 }
 

@@ -23,6 +23,13 @@ class ZipFile {
   /// The contents of a member. Throws Error{data}: no such member, a compression other than
   /// deflate, damage, a wrong CRC-32.
   [[nodiscard]] std::vector<std::byte> read(const std::string& name) const;
+  /// The first bytes of a member, at most `most`, and its size; without its CRC-32. Throws as
+  /// read().
+  struct Start {
+    std::vector<std::byte> bytes;
+    std::uint64_t size = 0;
+  };
+  [[nodiscard]] Start start(const std::string& name, std::uint64_t most) const;
 
  private:
   struct Member {
@@ -39,8 +46,11 @@ class ZipFile {
   void read_list(std::vector<std::byte> list, std::uint64_t count);
   [[nodiscard]] std::size_t read_entry(const std::vector<std::byte>& list, std::size_t at);
   void check_sizes(const Member& member) const;
-  [[nodiscard]] std::vector<std::byte> inflated(const Member& member,
-                                                std::vector<std::byte> packed) const;
+  [[nodiscard]] const Member& member(const std::string& name) const;
+  [[nodiscard]] std::vector<std::byte> packed_bytes(const Member& member) const;
+  /// The first `count` bytes of the contents; all of them end the stream.
+  [[nodiscard]] std::vector<std::byte> inflated(const Member& member, std::vector<std::byte> packed,
+                                                std::uint64_t count) const;
 
   std::string name_;
   InputFile file_;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
-#include "formats/json.h"
+#include "formats/json_integer.h"
 
 namespace trainyard {
 namespace {
@@ -16,7 +16,7 @@ SamplesRecord record_in(const Json& json) {
   const auto image = json.at("image").get<std::array<std::int64_t, 3>>();
   return {.image = {image[0], image[1], image[2]},
           .eight_bit = json.at("eight_bit").get<bool>(),
-          .classes = json.at("classes").get<std::int64_t>(),
+          .classes = integer_of(json.at("classes")),
           .class_names = json.at("class_names").get<std::vector<std::string>>()};
 }
 

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "data/numpy_array.h"
 #include "data/zip_file.h"
 #include "helpers.h"
@@ -228,9 +230,12 @@ TEST_CASE("a file that is no array of numbers is refused with the reason") {
   CHECK(numpy_message(npy("{'descr': '|i1', 'shape': (1,)}", "a")) ==
         "'a.npy': its header is \"{'descr': '|i1', 'shape': (1,)}\", expected {'descr': ..., "
         "'fortran_order': ..., 'shape': ...}");
-  for (const char* header : {"{", "{'descr'}", "{'descr': 1}", "{'x': 1}", "{'shape': (a,)}",
-                             "{'shape': (1,1,1,1,1,1,1,1,1)}", "{'fortran_order': true}",
-                             "{'descr': '|i1', 'fortran_order': False, 'shape': (1,)} x"}) {
+  for (const char* header :
+       {"{", "{'descr'}", "{'descr': 1}", "{'x': 1}", "{'shape': (a,)}",
+        "{'shape': (1,1,1,1,1,1,1,1,1)}", "{'fortran_order': true}",
+        "{'descr': '|i1', 'fortran_order': False, 'shape': (1,)} x",
+        "{'descr': '|i1', 'shape': (1,), 'shape': (1,)}",
+        "{'descr': '|i1', 'fortran_order': False, 'shape': (1,), 'shape': ()}"}) {
     CAPTURE(header);
     CHECK(holds(numpy_message(npy(header, "a")), "'a.npy': its header is \""));
   }
@@ -240,6 +245,27 @@ TEST_CASE("a file that is no array of numbers is refused with the reason") {
         "'a.npy': element 0 (from 0, last index fastest) does not fit 32 bits");
   CHECK(numpy_message(npy_of("<f4", "(1,)", little(0, 4))) ==
         "'a.npy': is f4 [1], expected whole numbers");
+}
+
+TEST_CASE("the header of an array in an archive is judged before all of it is inflated") {
+  const std::string array = bytes_file("(2,)", std::string(1 << 20, '\0'));
+  uLongf size = compressBound(array.size());
+  std::string packed(size, '\0');
+  REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                   reinterpret_cast<const Bytef*>(array.data()), array.size()) == Z_OK);
+  packed = packed.substr(2, size - 2 - 4);                     // without zlib's frame
+  std::ranges::fill(packed.end() - 20, packed.end(), '\xff');  // damage far behind the header
+  const test::TemporaryFolder folder;
+  ArraysOptions options;
+  options.file =
+      folder.write("a.npz", zip_of({.contents = packed, .bytes = array.size(), .method = 8}))
+          .string();
+  options.x = options.y = std::string("x");
+  CHECK(holds(message_of(ErrorKind::data, [&] { (void)open_arrays(options); }),
+              "a.npz: x': is i1 [2], but has 1048576 bytes of values; is it cut?"));
+  const ZipFile archive((folder / "a.npz"));
+  CHECK(archive.start("x.npy", 100).bytes.size() == 100);
+  CHECK(archive.start("x.npy", 100).size == array.size());
 }
 
 TEST_CASE("a damaged archive is refused with the reason") {

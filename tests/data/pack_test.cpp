@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/hash.h"
 #include "data/epoch_order.h"
 #include "data/pack_layout.h"
 #include "data/pack_write.h"
@@ -209,6 +210,30 @@ TEST_CASE("headers whose numbers do not fit are refused") {
         "'p' is damaged: its classes and their names differ in number");
   CHECK(changed([](auto& h) { h.hashes.pop_back(); }) == "'p' is damaged: it lacks hashes");
   CHECK(holds(changed([](auto& h) { h.samples = 4; }), "bytes, but its header describes"));
+}
+
+TEST_CASE("numbers of a pack's header that are not whole are refused") {
+  const std::string good = R"({"image":[1,2,2],"samples":3,"classes":2,"class_names":[],"block":3,)"
+                           R"("labels_hash":"","hashes":"00000000000000000000000000000000"})";
+  const auto message = [](const std::string& header) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016zx", header.size());
+    const std::string file = std::string(64 + 12, '\0') + header + "trainyard pack 1" + digits +
+                             hash128_hex(std::string_view(header));
+    return message_of(ErrorKind::data,
+                      [&] { (void)pack_header(std::as_bytes(std::span(file)), "p"); });
+  };
+  CHECK(message(good) == "no error");
+  for (const auto& [from, to] : {std::pair{"[1,2,2]", "[1.5,2,2]"},
+                                 {"\"samples\":3", "\"samples\":3.0"},
+                                 {"\"classes\":2", "\"classes\":true"},
+                                 {"\"block\":3", "\"block\":\"3\""}}) {
+    std::string header = good;
+    header.replace(header.find(from), std::string_view(from).size(), to);
+    CAPTURE(to);
+    CHECK(holds(message(header),
+                "'p' is damaged: its header lacks a value or has one of another type"));
+  }
 }
 
 TEST_CASE("of a pack only the blocks read last stay in memory") {

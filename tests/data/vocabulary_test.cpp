@@ -90,6 +90,13 @@ TEST_CASE("a file that is no vocabulary is refused with the reason") {
         "'v.json' is no vocabulary: its unknown token is 1, expected 0 to 0");
   CHECK(json_message(R"({"unit": "words", "unknown": null, "size": 2, "words": ["a", "a"]})") ==
         "a vocabulary has the word \"a\" twice, the second time as token 1");
+  for (const char* numbers :
+       {R"("unknown": null, "size": 1.9)", R"("unknown": 0.5, "size": 1)",
+        R"("unknown": false, "size": 1)", R"("unknown": null, "size": true)"}) {
+    CHECK(test::holds(
+        json_message(R"({"unit": "words", "words": ["a"], )" + std::string(numbers) + "}"),
+        "as a run's vocabulary.json"));
+  }
   CHECK(test::holds(json_message(R"({"unit": "words"})"), "as a run's vocabulary.json"));
   CHECK(test::holds(json_message("["), "v.json:1:"));
 }
