@@ -149,6 +149,7 @@ int check(const CheckFlags& flags, const Context& context) {
   request.init = initial_weights(flags);
   RankGroup ranks(rank_group_options(context.identity, request.config.limits, messages));
   request.device = device_in_group(flags.run, flags.launch, ranks);
+  request.device.check_all = true;
   request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {
     return naming_gpu(request.device, [&] { return check_rank(flags, request, ranks, messages); });

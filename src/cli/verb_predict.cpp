@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -84,12 +85,14 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
     }
     for (const PredictionInput& input :
          reads_texts(samples) ? text_inputs(named) : picture_inputs(named)) {
-      joined_inputs += input.name + '\0' + input.text + '\0';
+      joined_inputs += input.name + '\0' + input.text + '\0' + input.fault + '\0';
     }
   }
   const std::vector<std::string> words = split(rank.ranks.from_first(joined_inputs), '\0');
   std::vector<PredictionInput> inputs;
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2) inputs.push_back({words[i], words[i + 1]});
+  for (std::size_t i = 0; i + 2 < words.size(); i += 3) {
+    inputs.push_back({words[i], words[i + 1], words[i + 2]});
+  }
   return inputs;
 }
 
@@ -101,31 +104,74 @@ void print_rate(std::size_t inputs, double seconds, bool texts, Messages& messag
                 " " + what + "/s");
 }
 
+/// Prints predictions, and errors instead of those that could not be made.
+class PredictionPrinter {
+ public:
+  PredictionPrinter(const PredictFlags& flags, PredictionForm form, Messages& messages)
+      : flags_(flags), form_(std::move(form)), messages_(messages) {}
+
+  void begin() const {
+    cli::print(prediction_header(flags_.style(), form_, flags_.top), flags_.for_programs());
+  }
+  /// The outputs of the next inputs; `faults` are by their indices.
+  void print(std::span<const float> rows, const std::vector<PredictionInput>& inputs,
+             const std::map<std::int64_t, std::string>& faults) {
+    const auto width = static_cast<std::size_t>(form_.width);
+    for (std::size_t i = 0; i < rows.size(); i += width, ++done_) {
+      const auto fault = faults.find(static_cast<std::int64_t>(done_));
+      if (fault != faults.end()) {
+        fail(fault->second);
+        continue;
+      }
+      const Prediction prediction = prediction_of(rows.subspan(i, width), form_, flags_.top);
+      const std::string line =
+          prediction_line(flags_.style(), form_, inputs[done_], prediction, flags_.top);
+      cli::print(line, flags_.for_programs());
+    }
+    std::fflush(stdout);
+  }
+  void fail(const std::string& fault) const {
+    messages_.fail(fault, static_cast<int>(ErrorKind::data));
+  }
+
+ private:
+  const PredictFlags& flags_;
+  const PredictionForm form_;
+  Messages& messages_;
+  std::size_t done_ = 0;
+};
+
+/// Of all inputs, some of which could not be predicted.
+void require_all(std::size_t bad, std::size_t all) {
+  if (bad == 0) return;
+  throw Error(ErrorKind::data, std::to_string(bad) + " of " + std::to_string(all) +
+                                   " inputs could not be predicted, for the reasons above");
+}
+
 void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& messages) {
   const SamplesRecord samples = samples_of(rank.stored, rank.opening);
   const PredictionForm form = prediction_form(rank.stored, samples);
-  const std::vector<PredictionInput> inputs = inputs_of(flags, rank, samples);
+  std::vector<PredictionInput> inputs = inputs_of(flags, rank, samples);
+  const std::size_t all = inputs.size();
+  PredictionPrinter printer(flags, form, messages);
+  const std::vector<std::string> bad = take_bad_inputs(rank.stored, samples, inputs);
+  if (rank.speaks()) {
+    for (const std::string& fault : bad) printer.fail(fault);
+  }
+  if (inputs.empty()) require_all(bad.size(), all);
   // Only now: the other ranks wait here for the engines of rank 0, and for nothing else.
   SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
   const InferenceData data = open_inputs(rank.stored, samples, inputs, rank.opening);
   const double began = rank.ranks.clock().seconds();
-  if (rank.speaks()) {
-    print(prediction_header(flags.style(), form, flags.top), flags.for_programs());
-  }
-  std::size_t done = 0;
-  const auto width = static_cast<std::size_t>(form.width);
+  if (rank.speaks()) printer.begin();
   predict_stored(
-      rank.stored, device, rank.ranks, data, flags.stored.batch, [&](std::span<const float> rows) {
-        for (std::size_t i = 0; i < rows.size(); i += width) {
-          const Prediction prediction = prediction_of(rows.subspan(i, width), form, flags.top);
-          const std::string line =
-              prediction_line(flags.style(), form, inputs[done++], prediction, flags.top);
-          print(line, flags.for_programs());
-        }
-        std::fflush(stdout);
-      });
-  if (!rank.speaks()) return;
-  print_rate(inputs.size(), rank.ranks.clock().seconds() - began, reads_texts(samples), messages);
+      rank.stored, device, rank.ranks, data, flags.stored.batch,
+      [&](std::span<const float> rows) { printer.print(rows, inputs, data.faults->found()); });
+  const std::size_t failed = bad.size() + data.faults->found().size();
+  if (rank.speaks()) {
+    print_rate(all - failed, rank.ranks.clock().seconds() - began, reads_texts(samples), messages);
+  }
+  require_all(failed, all);
 }
 
 int predict(const PredictFlags& flags, const Context& context) {

@@ -94,6 +94,8 @@ class Dataset {
 /// What a sample is, for messages: "[3, 32, 32]", "of several sizes", "of 80 tokens".
 [[nodiscard]] std::string sample_text(const Dataset& set);
 
+class Faults;  // data/faults.h
+
 /// The parts that a set is divided into.
 enum class Part { train, val };
 
@@ -106,6 +108,9 @@ struct Opening {
   std::uint64_t seed = 0;              // of sources that draw their samples
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  bool check_all = false;         // of samples in files of their own all are decoded on opening
+  /// Of pictures that cannot be decoded when they are read: they are zeros. Null: an error.
+  std::shared_ptr<Faults> faults = nullptr;
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning
   Division division = Division::by_name;
 };

@@ -1,5 +1,5 @@
-// Folders of images: root/CLASS/*.jpg, *.png and *.bmp, classes and files in the order of their
-// names.
+// Folders of images: root/CLASS/*.jpg and so on, also in folders below; classes and files in the
+// order of files_below().
 #pragma once
 
 #include "data/picture_set.h"
@@ -14,11 +14,11 @@ void declare(config::Fields& fields, ImageFolderOptions& options);
 
 /// The pictures of the class folders in `folder`, labelled in the order of the folders. Throws
 /// Error{data} as open_image_folder().
-[[nodiscard]] PictureFiles class_folders(const std::filesystem::path& folder,
+[[nodiscard]] PictureFiles class_folders(const std::filesystem::path& folder, Links links,
                                          const Opening& opening = {});
 
 /// The pictures of the class folders, see open_pictures(). Throws Error{data}: no folder, no class
-/// folders, a class without images, a symbolic link or other non-regular file, other formats.
+/// folders, a class without images, files and links that are refused, other formats.
 [[nodiscard]] std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
                                                          const Opening& opening = {});
 

@@ -6,8 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "data/bad_file.h"
+#include "data/image_format.h"
 
 namespace trainyard {
 
@@ -24,18 +27,13 @@ struct ListLine {
   std::string label;
 };
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::size_t column_of(const std::string& name, const std::vector<std::string>& columns,
                       const std::string& key, const fs::path& list) {
   const auto found = std::ranges::find(columns, name);
   if (found != columns.end()) return static_cast<std::size_t>(found - columns.begin());
-  bad_file(list, "has the columns " + joined(columns) + " but no '" + name + "', which '" + key +
-                     "' names");
+  bad_file(list, "has the columns " + joined(columns) + ", but none named '" + name +
+                     "': set the key '" + key + "' to the name of the one with " +
+                     (key == "path" ? "the paths of pictures" : "their labels"));
 }
 
 std::vector<ListLine> lines_of(const ImageListOptions& options, const fs::path& list) {
@@ -56,7 +54,9 @@ std::vector<ListLine> lines_of(const ImageListOptions& options, const fs::path& 
                "has " + std::to_string(row.cells.size()) + " cells, expected " +
                    std::to_string(columns.size()) + " (" + joined(columns) + ")");
     }
-    lines.push_back({row.line, std::move(row.cells[path]), std::move(row.cells[label])});
+    lines.push_back({row.line, std::move(row.cells[path]), std::string(trimmed(row.cells[label]))});
+    if (lines.back().label.empty())
+      bad_line(list.string(), row.line, "has no label: its cell is empty");
   }
   return lines;
 }
@@ -122,49 +122,62 @@ class Labels {
   std::int64_t classes_ = 0;
 };
 
-/// Checks that the files of a list are inside its root.
-class InsideRoot {
+/// Looks at the files of a list, which are below its root.
+class ListedFiles {
  public:
-  InsideRoot(const fs::path& root, std::string list) : root_(root), list_(std::move(list)) {
-    std::error_code ignored;
-    real_root_ = fs::canonical(root, ignored);
-  }
+  ListedFiles(fs::path root, std::string list, Links links)
+      : root_(std::move(root)), list_(std::move(list)), links_(links) {}
 
-  void check(const ListLine& line) {
+  /// The fault of a line's file; "": none. Throws for a path that no picture may have.
+  [[nodiscard]] std::string fault(const ListLine& line) {
     const fs::path path = line.path;
     const bool up = std::ranges::find(path, fs::path("..")) != path.end();
     if (path.is_absolute() || up || line.path.empty()) {
       bad_line(list_, line.line,
                "'" + line.path + "' is not a path below the root: no absolute ones, no '..'");
     }
-    std::error_code ignored;
-    const fs::path file = root_ / path;
-    if (!is_picture_name(path)) {
-      bad_line(list_, line.line, "'" + line.path + "' is not named as a JPEG, PNG or BMP file");
+    if (links_ == Links::refuse) refuse_links(path, line);
+    bool named = false;
+    try {
+      named = is_picture_name(path);
+    } catch (const Error& error) {  // a picture of another format
+      return where(line) + error.what();
     }
-    if (!fs::exists(fs::symlink_status(file, ignored))) {
-      bad_line(list_, line.line, "'" + file.string() + "' does not exist");
+    if (!named) {
+      bad_line(list_, line.line,
+               "'" + line.path + "' is not named as a " + kImageFormats + " file");
     }
-    require_regular(fs::directory_entry(file, ignored));
-    check_folder(file.parent_path(), line);
+    const std::string fault = fault_of(root_ / path);
+    return fault.empty() ? "" : where(line) + fault;
   }
 
  private:
-  /// No folder on the way may be a link to one outside the root.
-  void check_folder(const fs::path& folder, const ListLine& line) {
-    if (folder == checked_) return;
-    std::error_code ignored;
-    const fs::path real = fs::canonical(folder, ignored);
-    const auto differs = std::ranges::mismatch(real_root_, real);
-    if (differs.in1 != real_root_.end()) {
-      bad_line(list_, line.line, "'" + folder.string() + "' is a link out of the root");
+  [[nodiscard]] std::string where(const ListLine& line) const {
+    return "'" + list_ + "', line " + std::to_string(line.line) + ": ";
+  }
+  void refuse_links(const fs::path& path, const ListLine& line) {
+    const fs::path folder = path.parent_path();
+    fs::path at = root_;
+    for (const fs::path& part : folder == checked_ ? fs::path() : folder) {
+      at /= part;
+      refuse_if_link(at, line);
     }
     checked_ = folder;
+    refuse_if_link(root_ / path, line);
+  }
+  void refuse_if_link(const fs::path& path, const ListLine& line) const {
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return;
+    bad_line(list_, line.line,
+             "'" + path.string() +
+                 "' is a symbolic link; copy what it leads to, or set "
+                 "'links: follow' of the source");
   }
 
-  fs::path root_, real_root_;
+  fs::path root_;
   std::string list_;
-  fs::path checked_;  // the last one, which the next line usually shares
+  Links links_;
+  fs::path checked_;  // the last folder, which the next line usually shares
 };
 
 }  // namespace
@@ -204,12 +217,12 @@ std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const 
   if (set.folder.empty()) set.folder = ".";
   const std::vector<ListLine> lines = lines_of(options, list);
   const Labels labels(options, lines, list.string());
-  InsideRoot inside(set.folder, list.string());
+  ListedFiles listed(set.folder, list.string(), options.links);
   set.classes = labels.classes();
   set.class_names = labels.names();
   for (const ListLine& line : lines) {
-    inside.check(line);
-    set.files.push_back({line.path, labels.at(line)});
+    std::string fault = listed.fault(line);
+    set.files.push_back({line.path, labels.at(line), std::move(fault)});
     if (labels.classes() == 0) {
       set.classes = std::max<std::int64_t>(set.classes, set.files.back().label + 1);
     }

@@ -11,6 +11,7 @@ enum class ListLabels { number, name };
 [[nodiscard]] std::span<const config::Word<ListLabels>> words(ListLabels);
 
 struct ImageListOptions : PictureOptions {
+  ImageListOptions() { links = Links::refuse; }
   config::FilePath file;
   config::FilePath root;  // "": the list's folder
   Separator separator = Separator::comma;
@@ -25,8 +26,8 @@ void declare(config::Fields& fields, ImageListOptions& options);
 
 /// The pictures of a list in its order, see open_pictures(). Classes given by name are numbered in
 /// the order of `class_names`, without it in alphabetical order (by bytes). Throws Error{data} with
-/// the line: another number of cells, a label that is none, a path that is absolute, contains "..",
-/// or leads out of the root by a link.
+/// the line: another number of cells, a label that is none, a path that is absolute or contains
+/// "..", and a link on the way to a file unless links are followed.
 [[nodiscard]] std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options,
                                                        const Opening& opening = {});
 

@@ -1,6 +1,9 @@
 #include "data/picture_index.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <system_error>
@@ -14,6 +17,7 @@
 #include "base/read_file.h"
 #include "data/bad_file.h"
 #include "data/each_sample.h"
+#include "data/faults.h"
 #include "data/picture_file.h"
 
 namespace trainyard {
@@ -22,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kIndexTitle = "trainyard pictures 1\n";
+constexpr std::string_view kIndexTitle = "trainyard pictures 2\n";
 constexpr std::string_view kIndexHash = "xxh3 ";
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{1} << 32;
 
@@ -48,10 +52,13 @@ PictureRecord parse_record(std::string_view line) {
   record.changed = take_number(line);
   record.size.h = take_number(line);
   record.size.w = take_number(line);
+  const std::int64_t decoded = take_number(line);
+  record.decoded = decoded == 1;
   record.name = line;
   constexpr std::int64_t kMostPixels = 1 << 20;  // of a side; more are no picture's
   const auto is_side = [](std::int64_t pixels) { return pixels >= 1 && pixels <= kMostPixels; };
-  if (bytes < 0 || !is_side(record.size.h) || !is_side(record.size.w) || line.empty()) {
+  if (bytes < 0 || decoded < 0 || decoded > 1 || !is_side(record.size.h) ||
+      !is_side(record.size.w) || line.empty()) {
     bad_index("has a damaged line");
   }
   return record;
@@ -93,21 +100,40 @@ fs::path index_file(const fs::path& folder, const Opening& opening) {
   return opening.cache_folder / "pictures" / (hash128_hex(key) + ".index");
 }
 
+/// Of a link that of the link, if it was made later than its target was changed: it may lead to
+/// another file now.
+std::int64_t time_of_change(const fs::path& path, std::error_code& error) {
+  using std::chrono::file_clock, std::chrono::nanoseconds, std::chrono::seconds;
+  file_clock::time_point time = fs::last_write_time(path, error);
+  struct stat own {};
+  if (lstat(path.c_str(), &own) == 0 && S_ISLNK(own.st_mode)) {
+    const std::chrono::sys_time<nanoseconds> made{seconds(own.st_mtim.tv_sec) +
+                                                  nanoseconds(own.st_mtim.tv_nsec)};
+    time = std::max(time, file_clock::from_sys(made));
+  }
+  return std::chrono::duration_cast<nanoseconds>(time.time_since_epoch()).count();
+}
+
 PictureRecord record_on_disk(const fs::path& path, const std::string& name) {
   std::error_code error;
   PictureRecord record{.name = name};
   record.bytes = fs::file_size(path, error);
   if (error) bad_file(path, "cannot be read: " + error.message());
-  record.changed = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                       fs::last_write_time(path, error).time_since_epoch())
-                       .count();
+  record.changed = time_of_change(path, error);
   if (error) bad_file(path, "cannot be read: " + error.message());
   return record;
 }
 
-bool describes(const PictureRecord& known, const PictureRecord& now, std::int64_t max_pixels) {
+/// Whether what is known of a file answers the look.
+bool answers(const PictureRecord& known, const PictureRecord& now, const PictureLook& look) {
   return known.bytes == now.bytes && known.changed == now.changed &&
-         known.size.pixels() <= max_pixels;
+         known.size.pixels() <= look.max_pixels && (known.decoded || !look.decode);
+}
+
+void look_at(const fs::path& path, const PictureLook& look, PictureRecord& record) {
+  record.size = look.decode ? read_picture_file(path, 3, look.max_pixels).size()
+                            : picture_file_size(path, look.max_pixels);
+  record.decoded = look.decode;
 }
 
 }  // namespace
@@ -121,10 +147,10 @@ std::int64_t unix_time(std::int64_t changed) {
 std::string picture_index_text(const std::vector<PictureRecord>& records) {
   std::string text(kIndexTitle);
   for (const PictureRecord& record : records) {
-    if (record.name.find('\n') != std::string::npos) continue;
+    if (!record.fault.empty() || record.name.find('\n') != std::string::npos) continue;
     text += std::to_string(record.bytes) + ' ' + std::to_string(record.changed) + ' ' +
-            std::to_string(record.size.h) + ' ' + std::to_string(record.size.w) + ' ' +
-            record.name + '\n';
+            std::to_string(record.size.h) + ' ' + std::to_string(record.size.w) +
+            (record.decoded ? " 1 " : " 0 ") + record.name + '\n';
   }
   const std::string hash = hash128_hex(text);
   return text + std::string(kIndexHash) + hash + '\n';
@@ -150,23 +176,28 @@ std::vector<PictureRecord> parse_picture_index(std::string_view text) {
 
 std::vector<PictureRecord> indexed_pictures(const fs::path& folder,
                                             const std::vector<std::string>& names,
-                                            std::int64_t max_pixels, const Opening& opening) {
+                                            const PictureLook& look, const Opening& opening) {
   const fs::path file = index_file(folder, opening);
   const KnownPictures known = read_index(file);
   std::vector<PictureRecord> records(names.size());
+  std::atomic<bool> news = false;
+  Faults faults;
   each_sample(available_cores(), std::ssize(names), [&](std::int64_t i) {
     const std::string& name = names[static_cast<std::size_t>(i)];
     PictureRecord& record = records[static_cast<std::size_t>(i)];
-    record = record_on_disk(folder / name, name);
-    const auto found = known.find(name);
-    const bool same = found != known.end() && describes(found->second, record, max_pixels);
-    record.size = same ? found->second.size : picture_file_size(folder / name, max_pixels);
+    faults.attempt(i, [&] {
+      record = record_on_disk(folder / name, name);
+      const auto found = known.find(name);
+      if (found != known.end() && answers(found->second, record, look)) {
+        record = found->second;
+      } else {
+        look_at(folder / name, look, record);
+        news = true;
+      }
+    });
   });
-  const bool all_known = std::ranges::all_of(records, [&](const PictureRecord& record) {
-    const auto found = known.find(record.name);
-    return found != known.end() && describes(found->second, record, max_pixels);
-  });
-  if (!file.empty() && !all_known) write_index(file, records, opening);
+  for (const auto& [i, fault] : faults.found()) records[static_cast<std::size_t>(i)].fault = fault;
+  if (!file.empty() && news) write_index(file, records, opening);
   return records;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "data/file_walk.h"
 #include "data/image_decode.h"
 #include "data/picture_resize.h"
 #include "data/source.h"
@@ -16,6 +17,13 @@ enum class Fit {
 };
 [[nodiscard]] std::span<const config::Word<Fit>> words(Fit);
 
+/// What is done with files that cannot be samples.
+enum class OnError {
+  error,
+  skip,  // they are left out, which all pictures are decoded once for
+};
+[[nodiscard]] std::span<const config::Word<OnError>> words(OnError);
+
 /// Keys of every source of pictures.
 struct PictureOptions : SourceOptions {
   std::int64_t channels = 3;         // 1 (grey) or 3
@@ -23,6 +31,8 @@ struct PictureOptions : SourceOptions {
   Fit fit = Fit::stretch;
   ResizeFilter filter = ResizeFilter::bilinear;
   std::int64_t max_pixels = kDefaultMaxPixels;  // that a picture may claim
+  Links links = Links::follow;
+  OnError on_error = OnError::error;
   std::int64_t memory_mib = 1024;  // sets up to this size are decoded once and held as bytes
 };
 void declare_pictures(config::Fields& fields, PictureOptions& options);
@@ -31,6 +41,7 @@ void declare_pictures(config::Fields& fields, PictureOptions& options);
 struct PictureFile {
   std::string name;
   std::int32_t label = 0;
+  std::string fault = {};  // why it cannot be a sample, a message; "": nothing is known against it
 };
 
 /// The files of a set and its classes.
@@ -42,11 +53,14 @@ struct PictureFiles {
 };
 
 /// Images [channels, h, w] of `size`, or of the pictures' own size or sizes. `limit` takes every
-/// k-th file, so that every class remains. All headers are checked on opening (see
-/// indexed_pictures()); the pixels of pictures of one size are decoded on opening for sets up to
-/// `memory_mib`, else each time a sample is read, for which a thread needs the memory of the
-/// largest picture. The fingerprint is of the files' names, labels, lengths and picture sizes.
-/// Throws Error{data}: a claim beyond max_pixels, damaged files.
+/// k-th file, so that every class remains. All headers are checked on opening, and all pixels if
+/// bad files are to be left out or `opening.check_all` is set (see indexed_pictures()): what is
+/// left out depends on the files alone, not on ranks or on when they are read. Files that are left
+/// out are a warning with their number; the pixels of pictures of one size are decoded on opening
+/// for sets up to `memory_mib`, else each time a sample is read, for which a thread needs the
+/// memory of the largest picture. The fingerprint is of the files' names, labels, lengths and
+/// picture sizes. Throws Error{data}, with all such files: a claim beyond max_pixels, damaged
+/// files; and if a class has no sample left.
 [[nodiscard]] std::unique_ptr<Dataset> open_pictures(PictureFiles files,
                                                      const PictureOptions& options,
                                                      const Opening& opening);
@@ -55,7 +69,7 @@ struct PictureFiles {
 /// Error{data} for a picture of a format that is not read: leaving it out would change the data set
 /// silently.
 [[nodiscard]] bool is_picture_name(const std::filesystem::path& path);
-/// Throws Error{data} for a symbolic link and for what is not a regular file.
-void require_regular(const std::filesystem::directory_entry& entry);
+/// The extensions of such names, for messages.
+inline constexpr const char* kPictureNames = ".jpg, .png, .webp, .gif, .bmp";
 
 }  // namespace trainyard

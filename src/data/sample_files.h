@@ -20,6 +20,7 @@ struct SampleFile {
 struct SampleFiles {
   std::filesystem::path folder = {};
   std::vector<SampleFile> files = {};
+  std::vector<std::string> left_out = {};  // names of files that are none of the samples
 };
 
 }  // namespace trainyard

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/each_sample.h"
+#include "data/faults.h"
 
 namespace trainyard {
 
@@ -47,10 +48,12 @@ void add_byte_range(const Dataset& set, std::int64_t begin, std::int64_t end, Pa
   }
 }
 
-void add_range(const Dataset& set, std::int64_t begin, std::int64_t end, PartialSums& sums) {
+/// Goes on past samples that cannot be read.
+void add_range(const Dataset& set, std::int64_t begin, std::int64_t end, PartialSums& sums,
+               Faults& faults) {
   std::vector<float> image(sums.values.size());
   for (std::int64_t sample = begin; sample < end; ++sample) {
-    set.read(sample, image.data());
+    faults.attempt(sample, [&] { set.read(sample, image.data()); });
     for (std::size_t i = 0; i < image.size(); ++i) {
       const double value = image[i];
       sums.values[i] += value;
@@ -62,15 +65,17 @@ void add_range(const Dataset& set, std::int64_t begin, std::int64_t end, Partial
 PartialSums sum_of_parts(const Dataset& set, int threads) {
   const std::size_t elements = static_cast<std::size_t>(set.image_shape().elements());
   std::vector<PartialSums> parts(kParts);
+  Faults faults;
   each_sample(threads, kParts, [&](std::int64_t part) {
     PartialSums& sums = parts[static_cast<std::size_t>(part)];
     sums.values.resize(elements);
     sums.squares.resize(elements);
     const std::int64_t begin = set.size() * part / kParts;
     const std::int64_t end = set.size() * (part + 1) / kParts;
-    set.held().bytes.empty() ? add_range(set, begin, end, sums)
+    set.held().bytes.empty() ? add_range(set, begin, end, sums, faults)
                              : add_byte_range(set, begin, end, sums);
   });
+  faults.raise();
   for (std::size_t part = 1; part < parts.size(); ++part) {
     for (std::size_t i = 0; i < elements; ++i) {
       parts[0].values[i] += parts[part].values[i];

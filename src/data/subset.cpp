@@ -24,7 +24,7 @@ std::string fingerprint_of(const Dataset& set, const std::vector<std::int64_t>& 
 
 SampleFiles files_of(const Dataset& set, const std::vector<std::int64_t>& indices) {
   SampleFiles all = set.files();
-  SampleFiles own{.folder = all.folder};
+  SampleFiles own{.folder = all.folder, .left_out = std::move(all.left_out)};
   if (all.files.empty()) return own;
   for (const std::int64_t index : indices) {
     own.files.push_back(std::move(all.files[static_cast<std::size_t>(index)]));

@@ -40,7 +40,8 @@ void require_folder(const std::string& data) {
 /// Folders of pictures, one for each class.
 std::unique_ptr<Dataset> open_class_folders(const RunConfig& run, const SamplesRecord& samples,
                                             const fs::path& root, const Opening& opening) {
-  return open_pictures(class_folders(root, opening), picture_options(run, samples), opening);
+  return open_pictures(class_folders(root, Links::follow, opening), picture_options(run, samples),
+                       opening);
 }
 
 /// The weights that count in an evaluation, for which the training split is opened.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "data/faults.h"
 #include "data/feeder.h"
 #include "data/weight_rule.h"
 #include "model/model.h"
@@ -28,6 +29,9 @@ struct InferenceData {
   std::optional<WeightRule> weights = {};  // of the samples
   /// How the split differs from what the run recorded, which --changed-data allowed; on rank 0.
   std::vector<std::string> changes = {};
+  /// Of samples that cannot be read, by their indices: their outputs mean nothing. Null: the first
+  /// one is an error.
+  std::shared_ptr<Faults> faults = nullptr;
 };
 
 struct InferenceOptions {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "model/batch_outputs.h"
 #include "ops/loss.h"
 #include "report/class_table.h"
@@ -74,6 +76,32 @@ std::vector<float> of_all_ranks(RankGroup& ranks, const std::vector<float>& own)
   return all;
 }
 
+/// Tells every rank the faults that the others have found.
+class FaultsOfRanks {
+ public:
+  FaultsOfRanks(RankGroup& ranks, Faults* faults) : ranks_(ranks), faults_(faults) {}
+  void share() {
+    if (faults_ == nullptr || ranks_.size() == 1) return;
+    std::string news;
+    for (const auto& [index, message] : faults_->found()) {
+      if (told_.insert(index).second) news += std::to_string(index) + '\0' + message + '\0';
+    }
+    for (const std::string& texts : ranks_.gather(news)) {
+      const std::vector<std::string> parts = split(texts, '\0');
+      for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+        const std::int64_t index = std::stoll(parts[i]);
+        told_.insert(index);
+        faults_->note(index, parts[i + 1]);
+      }
+    }
+  }
+
+ private:
+  RankGroup& ranks_;
+  Faults* faults_;
+  std::set<std::int64_t> told_;
+};
+
 }  // namespace
 
 PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& samples) {
@@ -128,8 +156,10 @@ void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup&
   const WholeBatches batches(model.graph(), session.feeder());
   const auto width = static_cast<std::size_t>(outputs.shape().elements() / options.batch);
   std::size_t left = static_cast<std::size_t>(data.set->size()) * width;
+  FaultsOfRanks faults(ranks, data.faults.get());
   const auto take_batch = [&] {
     const std::vector<float> all = of_all_ranks(ranks, outputs.take());
+    faults.share();
     const std::size_t count = std::min(left, all.size());  // the rest is padding
     if (ranks.rank() == 0) take(std::span(all).first(count));
     left -= count;

@@ -43,7 +43,8 @@ struct PredictionForm {
 using TakeRows = std::function<void(std::span<const float> rows)>;
 
 /// Runs the network on every sample of `data`, by all ranks together. Rank 0 calls `take` as the
-/// outputs arrive; they do not depend on the number of ranks. Throws as InferenceSession.
+/// outputs arrive; they do not depend on the number of ranks. By then every rank knows the faults
+/// of their samples. Throws as InferenceSession.
 void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
                     const InferenceData& data, std::int64_t batch, const TakeRows& take);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -9,6 +10,9 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "config/near_file.h"
+#include "data/faults.h"
+#include "data/file_walk.h"
+#include "data/picture_index.h"
 #include "data/picture_set.h"
 #include "data/text_units.h"
 #include "inference/source_options.h"
@@ -31,25 +35,14 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
-/// The files below a folder with this property, by their paths; hidden ones are left out.
-template <class Has>
-std::vector<std::string> files_below(const fs::path& folder, const Has& has) {
-  std::error_code error;
-  std::vector<std::string> files;
-  fs::recursive_directory_iterator at(folder, error), end;
-  for (; !error && at != end; at.increment(error)) {
-    const bool hidden = at->path().filename().string().starts_with('.');
-    if (hidden && at->is_directory(error)) at.disable_recursion_pending();
-    if (!hidden && at->is_regular_file(error) && has(at->path())) {
-      files.push_back(at->path().string());
-    }
+/// The wanted files below a folder, by their paths.
+std::vector<PredictionInput> inputs_below(const fs::path& folder, const Wanted& wanted) {
+  std::vector<PredictionInput> inputs;
+  for (FoundFile& file : files_below(folder, Links::follow, wanted)) {
+    inputs.push_back({(folder / file.name).string(), "", std::move(file.fault)});
   }
-  if (error) {
-    throw Error(ErrorKind::data,
-                "cannot read folder '" + folder.string() + "': " + error.message());
-  }
-  std::ranges::sort(files);
-  return files;
+  std::ranges::sort(inputs, {}, &PredictionInput::name);
+  return inputs;
 }
 
 [[noreturn]] void refuse_input(const std::string& what) {
@@ -88,9 +81,7 @@ void add_pictures(const std::string& path, const NamedInputs& named,
       }
       return;
     case PathKind::folder:
-      for (std::string& file : files_below(path, is_picture_name)) {
-        inputs.push_back({std::move(file), ""});
-      }
+      std::ranges::move(inputs_below(path, is_picture_name), std::back_inserter(inputs));
       return;
     case PathKind::file:
       break;
@@ -100,8 +91,8 @@ void add_pictures(const std::string& path, const NamedInputs& named,
   } else if (fs::path(path).extension() == ".txt") {
     add_pictures_of_list(path, inputs);
   } else {
-    refuse_input("'" + path +
-                 "' is neither a picture (.jpg, .png, .bmp) nor a list of them, a .txt file with a "
+    refuse_input("'" + path + "' is neither a picture (" + kPictureNames +
+                 ") nor a list of them, a .txt file with a "
                  "path a line");
   }
 }
@@ -121,9 +112,15 @@ void add_texts(const std::string& path, const NamedInputs& named,
       break;
   }
   const auto is_text = [](const fs::path& file) { return file.extension() == ".txt"; };
-  for (const std::string& file : files_below(path, is_text)) {
-    inputs.push_back({file, list_in(file)});
-    require_utf8(inputs.back().text, file, "; convert it to UTF-8");
+  for (PredictionInput& input : inputs_below(path, is_text)) {
+    Faults faults;
+    faults.attempt(0, [&] {
+      if (!input.fault.empty()) return;
+      input.text = list_in(input.name);
+      require_utf8(input.text, input.name, "; convert it to UTF-8");
+    });
+    for (const auto& [index, fault] : faults.found()) input.fault = fault;
+    inputs.push_back(std::move(input));
   }
 }
 
@@ -141,7 +138,8 @@ std::unique_ptr<Dataset> pictures_of(const RunConfig& run, const SamplesRecord& 
   PictureFiles files{
       .folder = "", .files = {}, .classes = samples.classes, .class_names = samples.class_names};
   for (const PredictionInput& input : inputs) files.files.push_back({input.name, 0});
-  return open_pictures(std::move(files), options, {.seed = opening.seed, .warn = opening.warn});
+  return open_pictures(std::move(files), options,
+                       {.seed = opening.seed, .warn = opening.warn, .faults = opening.faults});
 }
 
 }  // namespace
@@ -169,12 +167,35 @@ std::vector<PredictionInput> text_inputs(const NamedInputs& named) {
               "standard input");
 }
 
+std::vector<std::string> take_bad_inputs(const StoredModel& stored, const SamplesRecord& samples,
+                                         std::vector<PredictionInput>& inputs) {
+  std::vector<std::string> names, faults;
+  for (const PredictionInput& input : inputs) {
+    if (input.fault.empty()) names.push_back(input.name);
+  }
+  std::vector<PictureRecord> records(names.size());
+  if (!reads_texts(samples)) {
+    const PictureOptions options = picture_options(stored.config, samples);
+    records = indexed_pictures("", names, {.max_pixels = options.max_pixels}, {});
+  }
+  std::size_t next = 0;
+  std::erase_if(inputs, [&](const PredictionInput& input) {
+    const std::string fault = input.fault.empty() ? records[next++].fault : input.fault;
+    if (!fault.empty()) faults.push_back(fault);
+    return !fault.empty();
+  });
+  return faults;
+}
+
 InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,
                           const std::vector<PredictionInput>& inputs, const Opening& opening) {
+  Opening of_inputs = opening;
+  of_inputs.faults = std::make_shared<Faults>();
   InferenceData data{.set = reads_texts(samples)
                                 ? tokens_of_inputs(stored, samples, inputs)
-                                : pictures_of(stored.config, samples, inputs, opening),
-                     .pipeline = nullptr};
+                                : pictures_of(stored.config, samples, inputs, of_inputs),
+                     .pipeline = nullptr,
+                     .faults = of_inputs.faults};
   data.pipeline = pipeline_for(stored, samples, *data.set);
   return data;
 }

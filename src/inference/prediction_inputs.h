@@ -17,14 +17,16 @@ struct NamedInputs {
 };
 
 struct PredictionInput {
-  std::string name;  // as it is printed: a path, or the text itself
-  std::string text;  // of models of texts
+  std::string name;        // as it is printed: a path, or the text itself
+  std::string text;        // of models of texts
+  std::string fault = {};  // why it cannot be predicted, a message; "": nothing is known against it
 };
 
 /// Whether the run's samples are sequences of tokens, made of texts.
 [[nodiscard]] bool reads_texts(const SamplesRecord& samples);
 
-/// The pictures: of a folder all in it and in the folders below it, by their paths; of a .txt file
+/// The pictures: of a folder all in it and in the folders below it, by their paths, links followed
+/// (see files_below()), those with a fault too; of a .txt file
 /// and of standard input one path a line, in the file's case relative to the current folder or else
 /// to the file's. Throws Error{command_line} for a path that does not exist, a file of another
 /// kind, texts, and if there are none; Error{data} for a file that cannot be read.
@@ -33,8 +35,15 @@ struct PredictionInput {
 /// files, each one text; and those of `texts`. Throws as picture_inputs().
 [[nodiscard]] std::vector<PredictionInput> text_inputs(const NamedInputs& named);
 
+/// Takes out the inputs that cannot be predicted, as far as names and the headers of pictures tell,
+/// and returns their faults, in the order of the inputs.
+[[nodiscard]] std::vector<std::string> take_bad_inputs(const StoredModel& stored,
+                                                       const SamplesRecord& samples,
+                                                       std::vector<PredictionInput>& inputs);
+
 /// Those inputs as samples of the model, with labels of 0. Texts become tokens as the run's source
-/// made them. Throws Error{data} for a file that is no picture, or a text that cannot be tokens;
+/// made them. A picture that cannot be decoded is a fault (InferenceData::faults). Throws
+/// Error{data} for a file that is no picture, or a text that cannot be tokens;
 /// Error{config} for a run whose samples are neither pictures nor texts with one label;
 /// Error{checkpoint} if its vocabulary is missing or another one.
 [[nodiscard]] InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,

@@ -92,6 +92,15 @@ std::int64_t take_hashes(SampleFiles now, SampleFiles& known) {
   return hashes;
 }
 
+/// The number of files that both splits, perhaps parts of one set, leave out.
+std::size_t files_left_out(const DataFacts& facts) {
+  std::set<fs::path> files;
+  for (const SplitFacts* split : {&facts.train, &facts.val}) {
+    for (const std::string& name : split->files.left_out) files.insert(split->files.folder / name);
+  }
+  return files.size();
+}
+
 }  // namespace
 
 SplitFacts facts_of(const Dataset& set) {
@@ -141,6 +150,7 @@ Division recorded_division(const fs::path& folder) {
 void put_division(Json& run) { run[kDivision] = kByName; }
 
 void put_facts(const DataFacts& facts, Json& run) {
+  if (const std::size_t files = files_left_out(facts); files > 0) run["files_left_out"] = files;
   run["train_fingerprint"] = facts.train.fingerprint;
   run["val_fingerprint"] = facts.val.fingerprint;
   run["train_samples"] = facts.train.samples;

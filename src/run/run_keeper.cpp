@@ -102,6 +102,7 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
   auto log =
       std::make_unique<LogSink>(disk_, clock_, folder_.file("train.log"), run.banner, run.epochs);
   log_ = log.get();
+  for (const std::string& text : warnings_) log_->write("warning: " + text);
   sinks_.add(std::move(log));
   for (const std::string& text : missing) warn(text);
   sinks_.add(std::move(console));

@@ -120,6 +120,7 @@ void TrainingRun::prepare() {
   open_keeper();
   request_.device.begins = [this](RunPhase phase) { note(phase); };
   const RunStart::Warn warn_all = [this](const std::string& text) { warn(text); };
+  request_.device.warn = warn_all;
   session_ = start_->make_session(ranks_, warn_all);
   from_ = start_->fill(*session_, warn_all);
   if (keeper_ && session_->config().output.generate) {

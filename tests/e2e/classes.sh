@@ -90,7 +90,7 @@ write_colours_run
 rm d/val/dog/*
 run "$train" colours.yaml
 expect_code 0
-expect_err "dog' holds no .jpg, .png or .bmp file: a class without samples"
+expect_err "dog' holds no picture (.jpg, .png, .webp, .gif, .bmp): a class without samples"
 expect_equal "$(best)" 1
 rm d/train/dog/*
 run "$train" check colours.yaml

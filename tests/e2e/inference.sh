@@ -144,7 +144,7 @@ expect_code 2
 expect_err "no file or folder 'pics/cat/9.jpg' to predict; did you mean"
 run "${plain[@]}" predict a run.yaml
 expect_code 2
-expect_err "'run.yaml' is neither a picture (.jpg, .png, .bmp) nor a list of them"
+expect_err "'run.yaml' is neither a picture (.jpg, .png, .webp, .gif, .bmp) nor a list of them"
 head -c 100 pics/cat/1.jpg >cut.jpg
 run "${plain[@]}" predict a pics/cat/1.jpg cut.jpg
 expect_code 4

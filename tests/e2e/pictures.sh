@@ -129,4 +129,123 @@ expect_code 0
 expect_out "d.png: 280 x 476 pixels"
 expect_equal "$(find . -maxdepth 1 -type f -printf '%f\n' | sort | tr '\n' ' ')" "a.png b.png c.png d.png tiny.yaml "
 
-finish 6 0
+begin "all broken files are told at once, by check those whose pixels are, too; skip leaves them out for good"
+pictures
+write_pictures_run "source: image_folder, root: pics" "val_fraction: 0.25" "resize: [8, 8]"
+: >pics/cat/0.jpg
+echo text >pics/dog/9.png
+head -c 300 pics/cat/3.jpg >pics/cat/5.webp
+head -c 900 pics/dog/1.jpg >pics/dog/5.jpg
+run "$train" --config run.yaml
+expect_code 4
+expect_err "2 files cannot be used:"
+expect_err "pics/cat/0.jpg' is empty"
+expect_err "pics/dog/9.png' is not a JPEG, PNG, WebP, GIF or BMP file"
+expect_no_path runs/pictures/0001/metrics.csv
+run "$train" check run.yaml
+expect_code 4
+expect_err "4 files cannot be used:"
+expect_err "pics/cat/5.webp' cannot be decoded"
+expect_err "mend or remove them, or leave them out with 'on_error: skip' of the source"
+run "$train" check run.yaml --set data.train.on_error=skip
+expect_code 0
+expect_err "4 of 12 files of '$PWD/pics' are left out ('on_error: skip'):"
+expect_equal "$(grep -c 'left out' <<<"$err")" 1
+run "$train" --config run.yaml --set data.train.on_error=skip --out a
+expect_code 0
+expect_err "4 of 12 files of '$PWD/pics' are left out"
+expect_equal "$(grep -c "4 of 12 files of" a/summary.txt)" 1
+expect_equal "$(grep -c "4 of 12 files of" a/train.log)" 1
+expect_equal "$(grep -c "\"files_left_out\": 4" a/run.json)" 1
+expect_equal "$(grep -c ^train a/data_files.csv) $(grep -c ^val a/data_files.csv)" "6 2"
+rm -r cache
+run "$train" resume a --set epochs=2
+expect_code 0
+run "$train" --config run.yaml --set data.train.on_error=skip --out b --replicas 2 --gpus 0
+expect_code 0
+expect_equal "$(cut -d, -f1-5 b/data_files.csv)" "$(cut -d, -f1-5 a/data_files.csv)"
+cp pics/dog/1.jpg pics/dog/5.jpg
+run "$train" resume a --set epochs=3
+expect_code 4
+expect_err "8 -> 9 samples"
+
+begin "pictures and class folders behind links train as copies do; predict, eval and init follow links"
+pictures
+mkdir links store
+mv pics/cat store/cat
+ln -s "$PWD/store/cat" pics/cat
+ln -s ../store/cat/4.jpg links/one.jpg
+ln -s ../pics links/all
+write_pictures_run "source: image_folder, root: pics, size: 8" "val_fraction: 0.25"
+run "$train" --config run.yaml --out a
+expect_code 0
+rm pics/cat
+cp -r store/cat pics/cat
+run "$train" --config run.yaml --out b
+expect_same_file a/weights/last.safetensors b/weights/last.safetensors
+expect_equal "$(cut -d, -f1-4,6 a/data_files.csv)" "$(cut -d, -f1-4,6 b/data_files.csv)"
+run "$train" predict a links
+expect_code 0
+expect_equal "$(wc -l <<<"$out")" 9
+rm -r pics/cat
+ln -s ../store/cat pics/cat
+run "$train" eval a --data pics
+expect_code 0
+run "$train" init pics --out started
+expect_code 0
+ln -s .. store/cat/loop
+run "$train" check run.yaml
+expect_code 4
+expect_err "pics/cat/loop' is a symbolic link to"
+rm store/cat/loop
+run "$train" check run.yaml --set data.train.links=refuse
+expect_code 4
+expect_err "pics/cat' is a symbolic link, which 'links: refuse' forbids"
+ln -s /nowhere/x.jpg pics/cat/gone.jpg
+run "$train" predict a pics
+expect_code 4
+expect_err "pics/cat/gone.jpg' is a symbolic link to '/nowhere/x.jpg', which does not exist"
+expect_equal "$(wc -l <<<"$out")" 8
+
+begin "predict goes on past files that cannot be read, names them and ends with 4"
+pictures
+write_pictures_run "source: image_folder, root: pics, size: 8" "val_fraction: 0.25"
+run "$train" --config run.yaml --out a
+expect_code 0
+run "$train" predict a pics
+expect_code 0
+whole=$out
+: >pics/cat/0.jpg
+head -c 900 pics/dog/1.jpg >pics/dog/0.jpg
+: >pics/dog/more.tif
+for ranks in 1 2; do
+  run "$train" predict a pics --batch 2 --replicas "$ranks" --gpus 0
+  expect_code 4
+  expect_equal "$out" "$whole"
+  expect_err "train: error: 'pics/cat/0.jpg' is empty"
+  expect_err "train: error: 'pics/dog/0.jpg' cannot be decoded"
+  expect_err "train: error: 'pics/dog/more.tif' is a picture of another format"
+  expect_err "train: error: 3 of 11 inputs could not be predicted, for the reasons above"
+done
+printf 'pics/cat/1.jpg\npics/none.jpg\n' >list.txt
+run "$train" predict a list.txt --json
+expect_code 4
+expect_equal "$(wc -l <<<"$out")" 1
+expect_err "pics/none.jpg' cannot be read: No such file or directory"
+run "$train" predict a pics/cat/0.jpg
+expect_code 4
+expect_equal "$out" ""
+
+begin "webp, gif and bmp files with small palettes train, and are predicted"
+mkdir -p pics/webp pics/gif
+cp "$source_dir"/tests/data/pictures/webp_*.webp pics/webp
+cp "$source_dir"/tests/data/pictures/gif_*.gif pics/gif
+cp "$source_dir"/tests/fuzz/corpus/image/accepted/palette_*.bmp pics/gif
+write_pictures_run "source: image_folder, root: pics, size: 8" "val_fraction: 0.25"
+run "$train" --config run.yaml --out a
+expect_code 0
+run "$train" predict a pics/webp/webp_animated.webp pics/gif
+expect_code 0
+expect_equal "$(wc -l <<<"$out")" 9
+
+finish 10 0

@@ -103,21 +103,42 @@ TEST_CASE("pictures are files, those of folders by their paths, and lines of lis
                                                      root + "in/b.png", "x.png", "y.png"});
 }
 
+TEST_CASE("files of folders and lists that cannot be read have a fault, and the others none") {
+  const TemporaryFolder folder;
+  const std::string root = folder.text() + "/";
+  for (const char* name : {"in/a.png", "in/b.tif", "in/texts/a.txt"}) folder.write(name, "good");
+  folder.write("in/texts/b.txt", "b\xff");
+  std::filesystem::create_symlink("/nowhere", folder / "in/c.png");
+  std::filesystem::create_directory_symlink(folder / "in", folder / "linked");
+  const auto pictures = picture_inputs({.paths = {root + "linked"}, .texts = {}});
+  REQUIRE(names_of(pictures) == std::vector<std::string>{root + "linked/a.png",
+                                                         root + "linked/b.tif",
+                                                         root + "linked/c.png"});
+  CHECK(pictures[0].fault.empty());
+  CHECK(pictures[1].fault.find("of another format than JPEG") != std::string::npos);
+  CHECK(pictures[2].fault.find("to '/nowhere', which does not exist") != std::string::npos);
+  const auto texts = text_inputs({.paths = {root + "in/texts"}, .texts = {}});
+  REQUIRE(texts.size() == 2);
+  CHECK(texts[0].fault.empty());
+  CHECK(texts[1].fault.find("0xff is not UTF-8") != std::string::npos);
+}
+
 TEST_CASE("what cannot be predicted is refused with what can") {
   const TemporaryFolder folder;
   const std::string root = folder.text() + "/";
   folder.write("cat.png", "");
   folder.write("table.npy", "");
-  folder.write("moving.gif", "");
+  folder.write("large.tif", "");
   const auto refused = [&](ErrorKind kind, const NamedInputs& named) {
     return error_of(kind, [&] { static_cast<void>(picture_inputs(named)); });
   };
   CHECK(refused(ErrorKind::command_line, {.paths = {root + "cot.png"}, .texts = {}}) ==
         "no file or folder '" + root + "cot.png' to predict; did you mean '" + root + "cat.png'?");
   CHECK(refused(ErrorKind::command_line, {.paths = {root + "table.npy"}, .texts = {}})
-            .find("is neither a picture (.jpg, .png, .bmp) nor a list") != std::string::npos);
-  CHECK(refused(ErrorKind::data, {.paths = {root + "moving.gif"}, .texts = {}})
-            .find("of another format than JPEG, PNG and BMP") != std::string::npos);
+            .find("is neither a picture (.jpg, .png, .webp, .gif, .bmp) nor a list") !=
+        std::string::npos);
+  CHECK(refused(ErrorKind::data, {.paths = {root + "large.tif"}, .texts = {}})
+            .find("of another format than JPEG, PNG, WebP, GIF or BMP") != std::string::npos);
   CHECK(refused(ErrorKind::command_line, {.paths = {}, .texts = {}})
             .starts_with("there is nothing to predict: expected pictures"));
   CHECK(refused(ErrorKind::command_line, {.paths = {}, .texts = {"a text"}}) ==

@@ -28,6 +28,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                     {.seed = static_cast<std::uint64_t>(run_.seed),
                      .cache_folder = choice.cache_folder,
                      .warn = choice.warn,
+                     .check_all = choice.check_all,
                      .division = choice.division},
                     choice.opened);
   require_fit(run_, network, *data_.train, *data_.pipeline);

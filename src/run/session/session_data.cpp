@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "data/class_numbering.h"
@@ -235,12 +238,21 @@ bool reads_samples(const Graph& network, const Dataset& set, const Pipeline& pip
          input.c() == tokens_of(set);
 }
 
+/// Warnings of both splits, which may be parts of one set: each is told once.
+Opening telling_once(Opening opening) {
+  opening.warn = [told = std::make_shared<std::set<std::string>>(),
+                  warn = std::move(opening.warn)](const std::string& text) {
+    if (told->insert(text).second) warn(text);
+  };
+  return opening;
+}
+
 }  // namespace
 
 SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
-                      const Opening& opening,
-                      const std::function<void(const SessionData&)>& opened) {
+                      const Opening& given, const std::function<void(const SessionData&)>& opened) {
   SessionData data;
+  const Opening opening = telling_once(given);
   data.train = open_shared(*run.data.train.source, opening, ranks);
   Opening of_val = opening;
   of_val.may_lack_classes = true;

@@ -33,6 +33,7 @@ struct DeviceChoice {
   bool fuse = true;
   std::shared_ptr<const UsableGpus> gpus;  // for a gpu; the first one is used
   std::filesystem::path cache_folder;      // for what need not be found twice; empty: none
+  bool check_all = false;                  // see Opening::check_all
   bool tune = true;                        // see CudaExecutorSettings, like the one below
   Division division = Division::by_name;   // of the run that is resumed
   std::string choices;                     // of the run that is resumed, or empty
