@@ -194,6 +194,18 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+bool is_utf16(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
+  const std::string_view begin = text.substr(0, 8);
+  const auto zeros_from = [&](std::size_t first) {
+    for (std::size_t i = 0; i < begin.size(); ++i) {
+      if ((begin[i] == '\0') != (i % 2 == first)) return false;
+    }
+    return begin.size() == 8;
+  };
+  return zeros_from(0) || zeros_from(1);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -60,6 +60,9 @@ namespace trainyard {
 /// Length of the well-formed UTF-8 sequence at the front of `text`, 0 if there is none (RFC 3629:
 /// no overlong forms, no surrogates, at most U+10FFFF).
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
+/// True if `text`, the beginning of a file, is UTF-16: by its byte order mark, or because every
+/// second byte of its first characters is 0.
+[[nodiscard]] bool is_utf16(std::string_view text);
 /// ASCII letters converted to lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
 

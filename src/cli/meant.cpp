@@ -9,8 +9,9 @@
 #include "base/text.h"
 #include "cli/run_flags.h"
 #include "config/diagnostics.h"
+#include "config/foreign_words.h"
 #include "config/load.h"
-#include "config/schema.h"
+#include "run/config/key_paths.h"
 #include "run/config/run_config.h"
 #include "run/run_folder.h"
 
@@ -19,87 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A name that other programs use, and ours: a flag, or a key of run files.
-struct OtherName {
-  std::string_view theirs;
-  std::string_view ours;
-};
-constexpr OtherName kOtherNames[] = {
-    {"learning_rate", "lr"},
-    {"batch_size", "batch.per_gpu"},
-    {"batch", "batch.per_gpu"},
-    {"bs", "batch.per_gpu"},
-    {"global_batch", "batch.total"},
-    {"global_batch_size", "batch.total"},
-    {"num_epochs", "--epochs"},
-    {"max_epochs", "--epochs"},
-    {"cfg", "--config"},
-    {"conf", "--config"},
-    {"output_dir", "--out"},
-    {"save_dir", "--out"},
-    {"weights", "--init"},
-    {"pretrained", "--init"},
-    {"random_seed", "--seed"},
-    {"num_threads", "--threads"},
-    {"num_gpus", "--gpus"},
-    {"devices", "--gpus"},
-    {"dtype", "--precision"},
-    {"nproc_per_node", "--replicas"},
-    {"wd", "weight_decay"},
-    {"lr_schedule", "schedule"},
-    {"scheduler", "schedule"},
-    {"clip", "clip_norm"},
-    {"grad_clip", "clip_norm"},
-    {"gradient_clip_val", "clip_norm"},
-    {"timeout", "--max-time"},
-    {"model", "network.file"},
-};
-
 bool is_file_name(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") || word.find('/') != word.npos;
-}
-
-/// The paths of all keys that --set can change, in the order of the reference.
-void add_paths(const std::vector<config::FieldDescription>& fields, const std::string& prefix,
-               std::vector<std::string>& paths) {
-  for (const config::FieldDescription& field : fields) {
-    const std::string path = prefix + field.key;
-    paths.push_back(path);
-    add_paths(field.fields, path + ".", paths);
-    const bool inlined = field.type == "selected";
-    if (!inlined && field.type != "one of") continue;
-    for (const auto& member : field.members) {
-      add_paths(member.fields, inlined ? prefix : path + "." + member.name + ".", paths);
-    }
-  }
-}
-
-std::string last_key(const std::string& path) { return path.substr(path.find_last_of('.') + 1); }
-
-/// How many keys of the path are in the run file.
-std::size_t depth_in(const config::Node& run, const std::string& path) {
-  const config::Node* node = &run;
-  std::size_t depth = 0;
-  for (const std::string& key : split(path, '.')) {
-    if (node->kind == config::Node::Kind::text && node->text == key) return depth + 1;
-    node = node->find(key);
-    if (node == nullptr) return depth;
-    ++depth;
-  }
-  return depth;
-}
-
-/// `key` if the run file may begin with it, else the path that ends in it and goes deepest into the
-/// run file; "" if there is none.
-std::string path_of(const std::string& key, std::span<const std::string> paths,
-                    const config::Node& run) {
-  std::string best;
-  for (const std::string& path : paths) {
-    if (path == key) return path;
-    if (!path.ends_with("." + key)) continue;
-    if (best.empty() || depth_in(run, path) > depth_in(run, best)) best = path;
-  }
-  return best;
 }
 
 /// --Batch-Size as batch_size.
@@ -108,6 +30,14 @@ std::string bare_name(const std::string& flag) {
   std::string name = lower_case(std::string_view(flag).substr(begin));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
+}
+
+std::string last_key(const std::string& path) { return path.substr(path.find_last_of('.') + 1); }
+
+/// What a flag of another program is here.
+const config::ForeignWord* foreign_flag(const std::string& name) {
+  const config::ForeignWord* own = config::foreign_word(name, "flag");
+  return own != nullptr ? own : config::foreign_word(name, "run");
 }
 
 void add_flags(const CLI::App& app, std::vector<std::string>& flags) {
@@ -218,32 +148,32 @@ std::vector<std::string> with_verb(std::vector<std::string> arguments) {
 
 std::string meant_by(const std::string& flag, const std::string& value,
                      std::span<const std::string> flags, const config::Node& run) {
-  std::vector<std::string> names, paths, keys;
-  for (const std::string& known : flags) names.push_back(bare_name(known));
-  const bool sets = std::find(flags.begin(), flags.end(), "--set") != flags.end();
-  if (sets) add_paths(describe_run(), "", paths);
-  for (const std::string& path : paths) keys.push_back(last_key(path));
-
+  const auto has = [&](const std::string& name) {
+    return std::find(flags.begin(), flags.end(), name) != flags.end();
+  };
+  const auto flag_of = [&](const std::string& name) -> std::string {
+    const auto known = std::ranges::find_if(
+        flags, [&](const std::string& other) { return bare_name(other) == name; });
+    return known == flags.end() ? "" : *known;
+  };
   std::string name = bare_name(flag);
-  const auto known = std::find(names.begin(), names.end(), name);
-  if (known != names.end()) return flags[static_cast<std::size_t>(known - names.begin())];
-  for (const OtherName& other : kOtherNames) {
-    if (other.theirs != name) continue;
-    if (std::find(flags.begin(), flags.end(), other.ours) != flags.end()) {
-      return std::string(other.ours);
-    }
-    name = other.ours;
+  if (const std::string known = flag_of(name); !known.empty()) return known;
+  if (const config::ForeignWord* foreign = foreign_flag(name)) {
+    name = foreign->here;
+    if (has(name)) return name;
+    if (has("--" + name)) return "--" + name;
   }
-  std::string path = path_of(name, paths, run);
-  if (path.empty()) {
-    const std::string near = config::nearest(name, names);
-    const auto found = std::find(names.begin(), names.end(), near);
-    if (!near.empty()) return flags[static_cast<std::size_t>(found - names.begin())];
-    const std::string key = config::nearest(name, keys);
-    if (key.empty()) return "";
-    path = path_of(key, paths, run);
+  const KeyPath* key = has("--set") ? find_key(name, run) : nullptr;
+  if (key == nullptr) {
+    std::vector<std::string> names, keys;
+    for (const std::string& known : flags) names.push_back(bare_name(known));
+    if (const std::string near = config::nearest(name, names); !near.empty()) return flag_of(near);
+    if (!has("--set")) return "";
+    for (const KeyPath& path : key_paths()) keys.push_back(last_key(path.path));
+    key = find_key(config::nearest(name, keys), run);
+    if (key == nullptr) return "";
   }
-  return "--set " + path + "=" + (value.empty() ? "VALUE" : value);
+  return "--set " + key->path + "=" + (value.empty() ? "VALUE" : value);
 }
 
 std::vector<std::string> mistakes(const CLI::App& app, const CLI::ParseError& error,

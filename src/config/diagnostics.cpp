@@ -25,6 +25,11 @@ Diagnostics::LayerScope::LayerScope(Diagnostics& owner, std::string path)
 
 Diagnostics::LayerScope::~LayerScope() { owner_.layer_ = std::move(before_); }
 
+Diagnostics::CallScope::CallScope(Diagnostics& owner, Position call)
+    : owner_(owner), before_(std::exchange(owner.call_, std::move(call))) {}
+
+Diagnostics::CallScope::~CallScope() { owner_.call_ = std::move(before_); }
+
 void Diagnostics::error(const Position& where, const std::string& text) { add(where, text, false); }
 
 void Diagnostics::missing(const Position& where, const std::string& text) {
@@ -34,7 +39,9 @@ void Diagnostics::missing(const Position& where, const std::string& text) {
 void Diagnostics::add(const Position& where, const std::string& text, bool about_map) {
   const std::string place = where.known() ? where.text() : where.file + ": " + text;
   if (!seen_.insert((about_map ? "map " : "key ") + place).second) return;
-  messages_.push_back({where, layer_.empty() ? text : "layer '" + layer_ + "': " + text});
+  std::string whole = layer_.empty() ? text : "layer '" + layer_ + "': " + text;
+  if (call_.known()) whole += "; called from " + call_.text();
+  messages_.push_back({where, std::move(whole)});
 }
 
 void Diagnostics::raise() const {

@@ -166,6 +166,7 @@ Node evaluate(const Node& scalar, const Scope& scope, Diagnostics& diagnostics) 
     result = {};
   }
   result.where = scalar.where;
+  if (result.is_scalar()) result.expression = scalar.text;
   return result;
 }
 

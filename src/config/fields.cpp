@@ -13,6 +13,7 @@ void read_field(State& state, Declaration declaration, T& out) {
   if (state.describing()) declaration.default_text = written(out);
   const bool optional = state.next.optional;
   const bool absent_is_empty = state.next.without_default;
+  const std::string wanted(state.next.wanted);
   const Node* value = state.take(declaration);
   if (value == nullptr) {
     if (state.describing()) return;
@@ -23,6 +24,7 @@ void read_field(State& state, Declaration declaration, T& out) {
     return;
   }
   if (const Node* fault = read_value(*value, declaration.limits, out)) {
+    if (!wanted.empty()) return state.wrong(*fault, declaration.key, wanted);
     state.wrong(*fault, declaration.key, wanted_text(declaration.type, declaration.limits),
                 value_hint(declaration.type, *fault));
     return;
@@ -100,6 +102,21 @@ void Fields::next_is_optional(bool without_default) {
 }
 
 void Fields::next_is_rest() { state_->next.rest = true; }
+
+bool Fields::is_off(std::string_view key) {
+  state_->next.feature = true;
+  const Node* value = state_->value_of(key);
+  if (value == nullptr || !turns_off(*value)) return false;
+  state_->next = {};
+  state_->declared.emplace_back(key);
+  state_->settle(key, boolean_node(false));
+  return true;
+}
+
+Fields& Fields::saying(std::string_view wanted) {
+  state_->next.wanted = wanted;
+  return *this;
+}
 
 void Fields::field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits) {
   read_field(*state_, {key, help, "integer", "", limits, {}}, out);

@@ -13,7 +13,7 @@
 // field's default is the value of its variable at declaration.
 //
 // The folder config holds YAML: from a file to a tree with positions, to typed values, with the
-// messages for what is wrong. It knows no key: those are declared where their types are.
+// messages for what is wrong. It knows no key but those of other programs (foreign_words.h).
 #pragma once
 
 #include <array>
@@ -98,6 +98,9 @@ class Fields {
   /// reported with `example` ("{per_gpu: 64}") and there is nothing to read.
   [[nodiscard]] bool keys_only(std::string_view example);
 
+  /// What the text of the next declaration must say, for messages: "a number of epochs, such as '5
+  /// epochs'".
+  Fields& saying(std::string_view wanted);
   void field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits = {});
   void field(std::string_view key, double& out, std::string_view help, Limits limits = {});
   void field(std::string_view key, bool& out, std::string_view help);
@@ -131,6 +134,16 @@ class Fields {
   template <class T>
   void required(std::string_view key, T& out, std::string_view help, Limits limits = {});
 
+  /// A part that a run can do without: as field(), one_of() and list_of(), but false, no and off
+  /// leave it out, also one that is there by default, and true, yes and on have it without keys.
+  template <class T>
+  void feature(std::string_view key, std::optional<T>& out, std::string_view help);
+  template <class Pointer, class Base>
+  void feature(std::string_view key, Pointer& out, std::string_view help,
+               std::span<const Kind<Base>> family);
+  template <class Pointer, class Base>
+  void feature(std::string_view key, std::vector<Pointer>& out, std::string_view help,
+               std::span<const Kind<Base>> family);
   /// One member of a family: `key: name`, `key: {name: ...}`. Two members are an error. `out` is
   /// unchanged if the key is not given. A Pointer is a std::unique_ptr<Base>, or a
   /// std::shared_ptr<const Base>, here and below.
@@ -185,6 +198,8 @@ class Fields {
   void next_is_required();
   void next_is_optional(bool without_default);
   void next_is_rest();
+  /// True if the next declaration, of an optional part, is given and turned off; that is settled.
+  [[nodiscard]] bool is_off(std::string_view key);
   template <class T>
   void limited(std::string_view key, T& out, std::string_view help, const Limits& limits);
   void field_word(std::string_view key, std::size_t& index, std::string_view help, Names words);

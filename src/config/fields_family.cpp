@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "config/fields_state.h"
+#include "config/values.h"
 
 namespace trainyard::config {
 namespace {
@@ -39,6 +40,11 @@ std::unique_ptr<Fields> Fields::nested(std::string_view key, std::string_view he
     if (marks.required || marks.optional) return nullptr;
     Node& empty = state.made.emplace_back();
     empty.where = state.where;
+    value = &empty;
+  }
+  if (marks.feature && turns_on(*value)) {
+    Node& empty = state.made.emplace_back();
+    empty.where = value->where;
     value = &empty;
   }
   const Entry* entry = entry_of(state.node, key);

@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "config/foreign_words.h"
+#include "config/values.h"
 
 namespace trainyard::config {
 namespace {
@@ -94,6 +96,7 @@ void Fields::State::describe(const Declaration& declaration, const Next& marks) 
   if (out.has_maximum) out.maximum = declaration.limits.maximum;
   out.exclusive_minimum = out.has_minimum && declaration.limits.exclusive_minimum;
   out.rest = marks.rest;
+  out.feature = marks.feature;
   out.words = declaration.words;
 }
 
@@ -162,13 +165,24 @@ void Fields::State::report_unknown(const Node& map) {
   const std::unordered_set<std::string> known(declared.begin(), declared.end());
   for (const Entry& entry : map.entries) {
     if (known.contains(entry.key)) continue;
-    const std::string near = nearest(entry.key, declared);
-    // The misspelt key is the missing one: one message is enough.
-    std::erase(missing, near);
-    const std::string hint =
-        near.empty() ? listing(declared, "its keys are") : "; did you mean '" + near + "'?";
-    diagnostics->error(entry.where, "unknown key '" + entry.key + "'" + inside() + hint);
+    diagnostics->error(entry.where,
+                       "unknown key '" + entry.key + "'" + inside() + meaning_of(entry));
   }
+}
+
+std::string Fields::State::meaning_of(const Entry& entry) {
+  const ForeignWord* foreign = foreign_word(entry.key, what);
+  const std::string meant =
+      foreign == nullptr ? nearest(entry.key, declared) : std::string(foreign->here);
+  // The misspelt key is the missing one: one message is enough.
+  std::erase(missing, meant);
+  if (foreign == nullptr && !meant.empty()) return "; did you mean '" + meant + "'?";
+  const bool own = foreign != nullptr && (!foreign->remark.empty() ||
+                                          std::ranges::find(declared, meant) != declared.end());
+  std::string elsewhere =
+      own ? "" : diagnostics->elsewhere(foreign == nullptr ? entry.key : meant, entry, what);
+  if (!elsewhere.empty()) return elsewhere;
+  return foreign == nullptr ? listing(declared, "its keys are") : meaning_text(*foreign);
 }
 
 void Fields::State::report_misspelt(std::string_view key) {
@@ -213,14 +227,17 @@ std::optional<std::size_t> Fields::State::index_of(const Node& value, const std:
   const bool is_word = value.kind == Node::Kind::text || value.kind == Node::Kind::map ||
                        value.kind == Node::Kind::boolean;
   for (std::size_t i = 0; is_word && i < names.size(); ++i) {
-    if (names[i] == word) return i;
+    if (names[i] == word || (names[i] == "false" && turns_off(value))) return i;
   }
   const std::vector<std::string> candidates(names.begin(), names.end());
   const std::string found =
       value.kind == Node::Kind::map ? "'" + word + "'" : config::describe(value);
+  const ForeignWord* foreign = foreign_word(word, key);
+  const std::string hint = foreign != nullptr ? meaning_text(*foreign)
+                           : is_word          ? suggestion(word, candidates)
+                                              : "";
   diagnostics->error(position, "'" + std::string(key) + "' must be one of " + joined(candidates) +
-                                   ", found " + found +
-                                   (is_word ? suggestion(word, candidates) : ""));
+                                   ", found " + found + hint);
   return std::nullopt;
 }
 

@@ -30,6 +30,8 @@ struct Fields::State {
     bool optional = false;
     bool without_default = false;
     bool rest = false;
+    bool feature = false;
+    std::string_view wanted;  // what a text must say
   };
 
   const Node* node = nullptr;
@@ -86,6 +88,8 @@ struct Fields::State {
   /// The file that was read, which may extend others.
   [[nodiscard]] const std::string& file() const;
   void report_unknown(const Node& map);
+  /// What an unknown key may mean, for the end of its message.
+  std::string meaning_of(const Entry& entry);
   /// Reports a key of the map that resembles the missing `key`, before the other keys are known.
   void report_misspelt(std::string_view key);
   void report_surplus();

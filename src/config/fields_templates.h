@@ -78,6 +78,27 @@ template <class Pointer>
   }
 }
 
+template <class T>
+void Fields::feature(std::string_view key, std::optional<T>& out, std::string_view help) {
+  if (is_off(key)) return out.reset();
+  if (out) return field(key, *out, help);
+  field(key, out, help);
+}
+
+template <class Pointer, class Base>
+void Fields::feature(std::string_view key, Pointer& out, std::string_view help,
+                     std::span<const Kind<Base>> family) {
+  if (is_off(key)) return out.reset();
+  one_of(key, out, help, family);
+}
+
+template <class Pointer, class Base>
+void Fields::feature(std::string_view key, std::vector<Pointer>& out, std::string_view help,
+                     std::span<const Kind<Base>> family) {
+  if (is_off(key)) return out.clear();
+  list_of(key, out, help, family);
+}
+
 template <class Pointer, class Base>
 void Fields::one_of(std::string_view key, Pointer& out, std::string_view help,
                     std::span<const Kind<Base>> family) {

@@ -99,6 +99,18 @@ std::vector<Json> forms_of(const FieldDescription& field) {
   return {list_of(item_of(field)), expression()};
 }
 
+// The words that leave a part out, and those that have it without keys.
+Json switches(const FieldDescription& field) {
+  std::vector<Json> list{Json::raw("false")};
+  for (const char* word : {"no", "No", "NO", "off", "Off", "OFF"})
+    list.push_back(Json::string(word));
+  if (field.type != "map") return Json::object({{"enum", Json::array(std::move(list))}});
+  list.push_back(Json::raw("true"));
+  for (const char* word : {"yes", "Yes", "YES", "on", "On", "ON"})
+    list.push_back(Json::string(word));
+  return Json::object({{"enum", Json::array(std::move(list))}});
+}
+
 bool default_is_json(const FieldDescription& field) {
   if (field.default_text.empty() || field.default_text.find(".inf") != std::string::npos ||
       field.default_text.find(".nan") != std::string::npos) {
@@ -113,6 +125,7 @@ Json value_of(const FieldDescription& field) {
   std::vector<Json> forms = forms_of(field);
   if (field.rest && field.type.starts_with("list of")) forms.push_back(item_of(field));
   if (!field.required) forms.push_back(typed("null"));
+  if (field.feature) forms.push_back(switches(field));
   Json json = any_of(std::move(forms));
   if (!field.help.empty()) json.add("description", Json::string(field.help));
   if (default_is_json(field)) {

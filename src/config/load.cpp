@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/text.h"
 #include "config/near_file.h"
 #include "config/text_check.h"
 #include "config/tree_builder.h"
@@ -69,6 +70,7 @@ std::string text_of(const std::string& message) {
 }  // namespace
 
 Node parse_yaml(std::string_view text, const std::string& name, const FileLimits& limits) {
+  if (is_utf16(text)) refuse_file(name, "is UTF-16 text; save it as UTF-8");
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);  // a byte order mark
   if (text.size() > limits.bytes) refuse_file(name, size_limit_text(limits.bytes));
   Diagnostics diagnostics;

@@ -20,6 +20,7 @@ std::string near_file(const std::filesystem::path& path) {
        std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored)) {
     names.push_back(entry.path().filename().string());
   }
+  std::erase(names, path.filename().string());  // it is there, but leads nowhere
   std::sort(names.begin(), names.end());
   const std::string near = nearest(path.filename().string(), names);
   return near.empty() ? "" : "; did you mean '" + (folder / near).string() + "'?";

@@ -23,7 +23,7 @@ Limits limits_of(const FieldDescription& field) {
   return limits;
 }
 
-std::string value_text(const FieldDescription& field) {
+std::string type_text(const FieldDescription& field) {
   std::vector<std::string> names;
   for (const FieldDescription::Member& member : field.members) names.push_back(member.name);
   if (field.type == "word") return "one of " + code_list(field.words);
@@ -42,6 +42,10 @@ std::string value_text(const FieldDescription& field) {
   const std::string text = wanted_text(field.type, limits_of(field));
   const bool alone = field.rest && field.type.starts_with("list of");
   return alone ? text + "; one alone needs no brackets" : text;
+}
+
+std::string value_text(const FieldDescription& field) {
+  return type_text(field) + (field.feature ? "; `false`, `no` or `off`: without it" : "");
 }
 
 std::string default_text(const FieldDescription& field) {

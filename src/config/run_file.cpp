@@ -9,6 +9,7 @@
 #include "config/file_path.h"
 #include "config/load.h"
 #include "config/near_file.h"
+#include "config/values.h"
 
 namespace trainyard::config {
 namespace {
@@ -146,8 +147,8 @@ bool is_family(std::span<const ExclusiveKeys> exclusive_keys, const std::string&
   });
 }
 
-// Creates the maps along the path: null becomes a map, and the bare name `sgd` becomes `sgd: {}` if
-// the path continues into it. Rejects lists and other values.
+// Creates the maps along the path: null and a part that is off become a map, and the bare name
+// `sgd` becomes `sgd: {}` if the path continues into it. Rejects lists and other values.
 void open_path(Node& root, const Override& wanted, std::span<const ExclusiveKeys> exclusive_keys,
                const std::string& text) {
   Node* node = &root;
@@ -161,7 +162,7 @@ void open_path(Node& root, const Override& wanted, std::span<const ExclusiveKeys
       map.entries[0].value.where = node->where;
       *node = std::move(map);
     }
-    const bool gives_way = node->kind == Node::Kind::null ||
+    const bool gives_way = node->kind == Node::Kind::null || turns_off(*node) || turns_on(*node) ||
                            (node->kind == Node::Kind::text && is_family(exclusive_keys, path));
     if (gives_way) return;
     if (node->kind != Node::Kind::map) {

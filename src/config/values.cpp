@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "config/expression.h"
 #include "config/scalars.h"
 
 namespace trainyard::config {
@@ -10,7 +11,7 @@ namespace {
 
 bool within(double value, const Limits& limits) {
   const bool above = limits.exclusive_minimum ? value > limits.minimum : value >= limits.minimum;
-  return above && value <= limits.maximum;
+  return above && value <= limits.maximum && !std::isinf(value);
 }
 
 std::string range_text(const Limits& limits) {
@@ -24,6 +25,35 @@ std::string range_text(const Limits& limits) {
   if (has_minimum && has_maximum) return " from " + low + " to " + high;
   if (has_minimum) return " of at least " + low;
   return has_maximum ? " of at most " + high : "";
+}
+
+bool is_word_of(const Node& value, std::string_view first, std::string_view second) {
+  if (value.kind != Node::Kind::text || value.quoted) return false;
+  const std::string word = lower_case(value.text);
+  return word == first || word == second;
+}
+
+/// A calculation without its `$`, such as 1/255.
+bool is_arithmetic(const Node& found) {
+  if (found.kind != Node::Kind::text || !found.expression.empty()) return false;
+  if (found.text.find_first_of("*/+-%") == std::string::npos) return false;
+  try {
+    Diagnostics diagnostics;
+    return evaluate(scalar_node("$" + found.text, true, {}), {}, diagnostics).is_number();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// What a real number lacks where a whole one is expected.
+std::string hint_of_real(const Node& found) {
+  const std::size_t slash = found.expression.find('/');
+  if (slash != std::string::npos && found.expression.find("//") == std::string::npos) {
+    std::string whole = found.expression;
+    return "; '/' gives a real number, '//' a whole one: " + whole.insert(slash, "/");
+  }
+  if (!found.expression.empty()) return "; int(...) makes a whole number";
+  return found.real == std::trunc(found.real) ? "; write it without point or exponent" : "";
 }
 
 }  // namespace
@@ -81,15 +111,25 @@ const Node* read_value(const Node& node, const Limits& limits, Pair& out) {
   return nullptr;
 }
 
+bool turns_off(const Node& value) {
+  return value.kind == Node::Kind::boolean ? !value.boolean : is_word_of(value, "no", "off");
+}
+
+bool turns_on(const Node& value) {
+  return value.kind == Node::Kind::boolean ? value.boolean : is_word_of(value, "yes", "on");
+}
+
 std::string value_hint(std::string_view type, const Node& found) {
   const bool whole = type == "integer" || type == "pair" || type == "list of integers";
-  if (whole && found.kind == Node::Kind::real && found.real == std::trunc(found.real)) {
-    return "; write it without point or exponent";
-  }
   const bool number = whole || type == "number" || type == "list of numbers" || type == "table";
+  if (number && std::isinf(found.real)) return "; it must be finite";
+  if (whole && found.kind == Node::Kind::real) return hint_of_real(found);
   if (number && found.quoted && scalar_node(found.text, false, {}).is_number()) {
     return "; leave out the quotes";
   }
+  if (number && is_arithmetic(found)) return "; an expression begins with '$': $" + found.text;
+  if (type == "boolean" && turns_on(found)) return "; write true";
+  if (type == "boolean" && turns_off(found)) return "; write false";
   const bool text = type == "text" || type == "list of texts";
   if (text && found.is_scalar() && found.kind != Node::Kind::null) return "; put it in quotes";
   return "";

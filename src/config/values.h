@@ -33,6 +33,11 @@ const Node* read_value(const Node& node, const Limits& limits, std::vector<T>& o
   return nullptr;
 }
 
+/// Whether the value of an optional part leaves it out, as false, no and off do, or has it without
+/// keys, as true, yes and on do. Text in quotes is neither.
+[[nodiscard]] bool turns_off(const Node& value);
+[[nodiscard]] bool turns_on(const Node& value);
+
 /// A hint for a value of the wrong kind ("; put it in quotes"), or "".
 [[nodiscard]] std::string value_hint(std::string_view type, const Node& found);
 

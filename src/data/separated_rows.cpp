@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace trainyard {
 
@@ -105,6 +106,9 @@ void bad_line(const std::string& name, std::int64_t line, const std::string& wha
 std::vector<SeparatedRow> separated_rows(std::string_view text, Separator separator,
                                          const std::string& name) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (is_utf16(text)) {
+    throw Error(ErrorKind::data, "'" + name + "' is UTF-16 text; save it as UTF-8");
+  }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     std::int64_t line = 1;

@@ -1,10 +1,12 @@
 #include "data/source.h"
 
+#include <algorithm>
 #include <sstream>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/read_file.h"
+#include "config/schema.h"
 
 namespace trainyard {
 
@@ -17,6 +19,17 @@ std::span<const config::Word<Split>> words(Split) {
 
 void declare_common(config::Fields& fields, SourceOptions& options) {
   fields.field("limit", options.limit, "uses only this many samples; 0 uses all", {.minimum = 0});
+}
+
+bool source_takes(std::string_view source, std::string_view key) {
+  const auto kinds = dataset_kinds();
+  const auto kind = std::ranges::find(kinds, source, &config::Kind<DatasetSource>::name);
+  if (kind == kinds.end()) return false;
+  config::Fields fields(config::Profile::keras2);
+  static_cast<void>(kind->read(fields));
+  return std::ranges::any_of(fields.descriptions(), [&](const config::FieldDescription& field) {
+    return field.key == key;
+  });
 }
 
 const fs::path& located(const config::FilePath& file) {
@@ -79,7 +92,12 @@ std::vector<std::string> read_class_names(const fs::path& path, std::int64_t cla
   std::vector<std::string> names;
   for (std::string line; std::getline(text, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty()) names.push_back(line);
+    if (line.empty()) continue;
+    if (std::ranges::find(names, line) != names.end()) {
+      throw Error(ErrorKind::data, "'" + path.string() + "' has the class name '" + line +
+                                       "' twice; each class has its own");
+    }
+    names.push_back(line);
   }
   if (classes > 0 && std::ssize(names) != classes) {
     throw Error(ErrorKind::data, "'" + path.string() + "' has " + std::to_string(names.size()) +

@@ -42,6 +42,9 @@ class OptionsSource final : public DatasetSource {
   Open open_;
 };
 
+/// Whether the source of this name has this key next to it.
+[[nodiscard]] bool source_takes(std::string_view source, std::string_view key);
+
 /// The path. Throws Error{data} with the flag that selects another one if only that one exists.
 [[nodiscard]] const std::filesystem::path& located(const config::FilePath& file);
 

@@ -33,6 +33,21 @@ void check_list(const config::Node& list, const NetworkFile& file, config::Diagn
   }
 }
 
+/// Checks the blocks of these calls and those that they call. Errors in them name the outermost
+/// call: `outer`, or of a network's own layers the call itself.
+void check_called(const std::vector<Call>& from, const Position& outer, const NetworkFile& file,
+                  config::Diagnostics& diagnostics,
+                  std::map<std::string, std::vector<Call>>& calls) {
+  for (const Call& call : from) {
+    if (calls.count(call.block) != 0) continue;
+    const Position& where = outer.known() ? outer : call.where;
+    const config::Diagnostics::CallScope in_call(diagnostics, where);
+    std::vector<Call>& inner = calls[call.block];
+    check_list(file.blocks.at(call.block).layers, file, diagnostics, inner);
+    check_called(inner, where, file, diagnostics, calls);
+  }
+}
+
 /// Depth-first search for a cycle of calls; three-coloured by `open` and `done`.
 class CircleSearch {
  public:
@@ -77,11 +92,12 @@ class CircleSearch {
 
 bool check_items(const NetworkFile& file, config::Diagnostics& diagnostics) {
   std::map<std::string, std::vector<Call>> calls;
-  for (const auto& [name, block] : file.blocks) {
-    check_list(block.layers, file, diagnostics, calls[name]);
-  }
   std::vector<Call> top;
   check_list(file.layers, file, diagnostics, top);
+  check_called(top, {}, file, diagnostics, calls);
+  for (const auto& [name, block] : file.blocks) {
+    if (calls.count(name) == 0) check_list(block.layers, file, diagnostics, calls[name]);
+  }
   CircleSearch search(calls, diagnostics);
   bool clean = true;
   for (const auto& [name, block] : file.blocks) clean = search.visit(name) && clean;

@@ -215,6 +215,7 @@ ValueId Expander::expand_block(const std::string& path, const Item& item,
   if (!bound) return kUnknown;
   ItemNames names;
   const Position from = context.called_from.known() ? context.called_from : item.where;
+  const Diagnostics::CallScope in_call(diagnostics_, from);
   return expand_list(file_.blocks.at(item.name).layers,
                      {&scope, &paths, &names, from, context.depth + 1, context.share}, value);
 }

@@ -203,9 +203,7 @@ ValueId Expander::infer_and_append(const Layer& layer, const ListContext& contex
   if (failure.empty()) failure = infer_signature(graph_, node);
   if (failure.empty()) failure = order_fault(graph_, node);
   if (!failure.empty()) {
-    const Position& call = context.called_from;
-    const std::string caller = call.known() ? "; called from " + call.text() : "";
-    diagnostics_.error(layer.where, failure + caller);
+    diagnostics_.error(layer.where, failure);
     return kUnknown;
   }
   if (!node.signature.parameters.empty() && !share_parameters(node, context)) return kUnknown;

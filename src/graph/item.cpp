@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/foreign_words.h"
 #include "graph/words.h"
 
 namespace trainyard {
@@ -32,8 +33,12 @@ void report_stray_key(const config::Entry& entry, const Item& item, const Networ
     return;
   }
   const std::vector<std::string> modifiers{"if", "as", "from", "share"};
-  diagnostics.error(entry.where, "unknown key " + both + "; expected if, as, from or share" +
-                                     config::suggestion(entry.key, modifiers));
+  const config::ForeignWord* foreign = config::foreign_word(entry.key, item.name);
+  diagnostics.error(entry.where,
+                    "unknown key " + both +
+                        (foreign != nullptr ? config::meaning_text(*foreign)
+                                            : "; expected if, as, from or share" +
+                                                  config::suggestion(entry.key, modifiers)));
 }
 
 /// The entry that names the layer: the first with a known name, else the first that is not a
@@ -148,7 +153,9 @@ Item::Kind item_kind(const std::string& name, const NetworkFile& file) {
 std::string unknown_layer(const std::string& name, const NetworkFile& file) {
   std::vector<std::string> words = item_words();
   for (const auto& [block, body] : file.blocks) words.push_back(block);
-  return "unknown layer '" + name + "'" + config::suggestion(name, words);
+  const config::ForeignWord* foreign = config::foreign_word(name, "layer");
+  return "unknown layer '" + name + "'" +
+         (foreign != nullptr ? config::meaning_text(*foreign) : config::suggestion(name, words));
 }
 
 Item read_item(const config::Node& node, const NetworkFile& file, Diagnostics& diagnostics) {

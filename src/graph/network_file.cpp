@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "config/element.h"
+#include "config/foreign_words.h"
 #include "config/load.h"
 #include "config/profile.h"
 #include "graph/words.h"
@@ -16,11 +17,14 @@ using config::Diagnostics;
 using Kind = config::Node::Kind;
 
 void check_keys(const config::Node& map, const std::string& what,
-                const std::vector<std::string>& known, Diagnostics& diagnostics) {
+                const std::vector<std::string>& known, Diagnostics& diagnostics,
+                std::string_view place = "") {
   for (const config::Entry& entry : map.entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    const config::ForeignWord* foreign = config::foreign_word(entry.key, place);
     diagnostics.error(entry.where, "unknown key '" + entry.key + "' in " + what +
-                                       config::suggestion(entry.key, known));
+                                       (foreign != nullptr ? config::meaning_text(*foreign)
+                                                           : config::suggestion(entry.key, known)));
   }
 }
 
@@ -100,7 +104,7 @@ void read_op_defaults(const config::Entry& entry, NetworkFile& file, Diagnostics
     return;
   }
   check_keys(entry.value, "the defaults of '" + entry.key + "'", keys_of(*op, file.profile),
-             diagnostics);
+             diagnostics, entry.key);
   file.defaults[entry.key] = config::resolved(entry.value, file.variables, diagnostics);
 }
 
@@ -287,7 +291,7 @@ NetworkFile read_network_file(const config::Node& network, config::Profile profi
   }
   check_keys(network, "'network'",
              {"profile", "include", "vars", "input", "defaults", "blocks", "layers", "outputs"},
-             diagnostics);
+             diagnostics, "network");
   if (const config::Node* include = network.find("include")) {
     diagnostics.error(include->where, "include: this network is not read from a file");
   }

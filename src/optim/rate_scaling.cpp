@@ -1,5 +1,6 @@
 #include "optim/rate_scaling.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -24,10 +25,21 @@ class ScaledSchedule final : public Schedule {
     return own * factor_at(step, context);
   }
 
+  [[nodiscard]] std::int64_t warmup_steps(std::int64_t steps_per_epoch) const override {
+    const std::int64_t own = schedule_ ? schedule_->warmup_steps(steps_per_epoch) : 0;
+    return factor_ <= 1 ? own : std::max(own, length_of_warmup(steps_per_epoch));
+  }
+  [[nodiscard]] std::int64_t last_part(std::int64_t steps_per_epoch) const override {
+    return schedule_ ? schedule_->last_part(steps_per_epoch) : 0;
+  }
+
  private:
+  /// Of its own warm-up.
+  [[nodiscard]] std::int64_t length_of_warmup(std::int64_t steps_per_epoch) const {
+    return std::llround(warmup_epochs_ * static_cast<double>(steps_per_epoch));
+  }
   [[nodiscard]] double factor_at(std::int64_t step, const ScheduleContext& context) const {
-    const std::int64_t length =
-        std::llround(warmup_epochs_ * static_cast<double>(context.steps_per_epoch));
+    const std::int64_t length = length_of_warmup(context.steps_per_epoch);
     if (factor_ <= 1 || step >= length) return factor_;
     return 1 + (factor_ - 1) * static_cast<double>(step) / static_cast<double>(length);
   }

@@ -26,8 +26,17 @@ class Schedule {
   /// The learning rate of the step after `step` finished steps. Pure. Throws Error{config} for an
   /// expression that has no value at this step.
   [[nodiscard]] virtual double rate(std::int64_t step, const ScheduleContext& context) const = 0;
+  /// The steps after which its warm-up ends; 0: it has none.
+  [[nodiscard]] virtual std::int64_t warmup_steps(std::int64_t /*steps_per_epoch*/) const {
+    return 0;
+  }
   /// Whether it starts below its full learning rate.
-  [[nodiscard]] virtual bool warms_up() const { return false; }
+  [[nodiscard]] bool warms_up() const {
+    constexpr std::int64_t kMany = 1'000'000'000;  // so that a small part of an epoch is a step
+    return warmup_steps(kMany) > 0;
+  }
+  /// The steps after which the last of its parts or boundaries applies; 0: it has none.
+  [[nodiscard]] virtual std::int64_t last_part(std::int64_t /*steps_per_epoch*/) const { return 0; }
   /// Its own length in steps, if the file gives one: how long it lasts in a chain.
   [[nodiscard]] virtual std::optional<std::int64_t> length(std::int64_t /*steps_per_epoch*/) const {
     return std::nullopt;

@@ -29,7 +29,17 @@ class Chain final : public Schedule {
     }
   }
   [[nodiscard]] std::string_view name() const override { return "chain"; }
-  [[nodiscard]] bool warms_up() const override { return parts_[0]->warms_up(); }
+  [[nodiscard]] std::int64_t warmup_steps(std::int64_t steps_per_epoch) const override {
+    return parts_[0]->warmup_steps(steps_per_epoch);
+  }
+  [[nodiscard]] std::int64_t last_part(std::int64_t steps_per_epoch) const override {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+      begin += parts_[i]->length(steps_per_epoch).value_or(0);
+    }
+    const std::int64_t own = parts_.back()->last_part(steps_per_epoch);
+    return own > 0 ? begin + own : begin;
+  }
   [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
     ScheduleContext own = context;
     for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {

@@ -48,6 +48,9 @@ class Multistep final : public TimedSchedule {
                                       [&](std::int64_t b) { return t >= static_cast<double>(b); });
     return base * std::pow(gamma_, static_cast<double>(passed));
   }
+  [[nodiscard]] double last_boundary() const override {
+    return boundaries_.empty() ? 0 : static_cast<double>(boundaries_.back());
+  }
   std::vector<std::int64_t> boundaries_;
   double gamma_ = 0.1;
 };

@@ -40,6 +40,10 @@ class Piecewise final : public TimedSchedule {
     return rate;
   }
 
+  [[nodiscard]] double last_boundary() const override {
+    return rows_.empty() ? 0 : rows_.back()[0];
+  }
+
   std::vector<std::vector<double>> rows_;
 };
 

@@ -72,9 +72,18 @@ double TimedSchedule::main_rate(std::int64_t step, const ScheduleContext& contex
   return at(static_cast<double>(std::min(t, total)), static_cast<double>(total), context.base);
 }
 
+std::int64_t TimedSchedule::warmup_steps(std::int64_t steps_per_epoch) const {
+  return warmup_.steps + std::llround(warmup_.epochs * static_cast<double>(steps_per_epoch));
+}
+
+std::int64_t TimedSchedule::last_part(std::int64_t steps_per_epoch) const {
+  constexpr double kMost = 1e15;
+  const double unit = by_ == TimeUnit::step ? 1 : static_cast<double>(steps_per_epoch);
+  return static_cast<std::int64_t>(std::min(last_boundary() * unit, kMost));
+}
+
 double TimedSchedule::rate(std::int64_t step, const ScheduleContext& context) const {
-  const std::int64_t length =
-      warmup_.steps + std::llround(warmup_.epochs * static_cast<double>(context.steps_per_epoch));
+  const std::int64_t length = warmup_steps(context.steps_per_epoch);
   if (step >= length) return main_rate(step, context);
   const double part = risen(warmup_.form, static_cast<double>(step) / static_cast<double>(length));
   return warmup_.from + (main_rate(step, context) - warmup_.from) * part;

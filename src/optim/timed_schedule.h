@@ -34,7 +34,8 @@ void declare(config::Fields& fields, Warmup& warmup);
 class TimedSchedule : public Schedule {
  public:
   [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const final;
-  [[nodiscard]] bool warms_up() const final { return warmup_.epochs > 0 || warmup_.steps > 0; }
+  [[nodiscard]] std::int64_t warmup_steps(std::int64_t steps_per_epoch) const final;
+  [[nodiscard]] std::int64_t last_part(std::int64_t steps_per_epoch) const final;
   [[nodiscard]] std::optional<std::int64_t> length(std::int64_t steps_per_epoch) const final;
 
  protected:
@@ -43,6 +44,8 @@ class TimedSchedule : public Schedule {
   /// The learning rate at t finished epochs or steps, at most `total`; `total` is `length`, or the
   /// run's (the rest of it in a chain) in the same unit.
   [[nodiscard]] virtual double at(double t, double total, double base) const = 0;
+  /// The last t at which the file says that it changes; 0: it does not.
+  [[nodiscard]] virtual double last_boundary() const { return 0; }
 
  private:
   [[nodiscard]] double main_rate(std::int64_t step, const ScheduleContext& context) const;

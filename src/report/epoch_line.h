@@ -140,6 +140,7 @@ struct RunEnd {
   std::optional<BestValue> best;
   std::string run;
   std::string checkpoint;  // path of the newest one
+  bool saves = true;       // false: the run has no checkpoints
 };
 /// The run's last line. "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) -
 /// runs/resnet_cifar10/0007"; for a run that ended before its last epoch: why, where, what was

@@ -66,12 +66,18 @@ bool is_done(const RunEnd& end) {
 
 /// The command that trains further; "" for a run with nothing left.
 std::string command_after(const RunEnd& end) {
-  if (end.outcome == Outcome::completed) return "";
+  if (end.outcome == Outcome::completed || !end.saves) return "";
   if (end.outcome != Outcome::stopped_early) return resume_command(end.run);
   return fmt::format("{} --set early_stop.patience={}", resume_command(end.run), 2 * end.waited);
 }
 
 std::string how_to_go_on(const RunEnd& end) {
+  if (!end.saves) {
+    return is_done(end)
+               ? " - " + end.run
+               : " - no checkpoint was saved ('checkpoint' is off): " + resume_command(end.run) +
+                     " begins anew";
+  }
   if (!is_done(end)) return " - " + resume_line(end.run);
   return " - to train further: " + command_after(end);
 }

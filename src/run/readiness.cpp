@@ -13,6 +13,7 @@
 #include "run/config/resolved_config.h"
 #include "run/new_run.h"
 #include "run/snapshot.h"
+#include "run/start_warnings.h"
 #include "train/weight_check.h"
 
 namespace trainyard {
@@ -32,7 +33,7 @@ std::uint64_t bytes_of(const std::vector<NamedTensor>& tensors) {
 std::uint64_t most_bytes(const CheckpointContent& content, const RunConfig& config) {
   std::uint64_t checkpoint = 0;
   for (const auto& [name, tensors] : content.files) checkpoint += bytes_of(tensors);
-  std::int64_t kept = config.checkpoint.keep + 2;
+  std::int64_t kept = config.checkpoint ? config.checkpoint->keep + 2 : 0;
   if (config.checkpoint_every.unit == Interval::Unit::epoch) kept = std::min(kept, config.epochs);
   return static_cast<std::uint64_t>(kept) * checkpoint +
          2 * bytes_of(content.files.at("weights.safetensors"));
@@ -56,6 +57,14 @@ std::string room_warning(const CheckpointContent& content, const RunConfig& conf
 
 void require_request(const TrainingRequest& request, const RunStart& start, const RankGroup& ranks,
                      const Disk& disk) {
+  if (request.max_seconds > 0 && !request.config.checkpoint) {
+    refuse_command(
+        "--max-time ends a run so that it can be resumed, but 'checkpoint' is off; leave out one "
+        "of the two");
+  }
+  if (!request.output.empty() && !request.config.output.plot) {
+    refuse_command("--plot: 'output.plot' is off; leave out one of the two");
+  }
   if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
   if (ranks.rank() == 0) start.require_folder(disk);
 }
@@ -76,12 +85,18 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
   const RunConfig& config = session.config();
   const fs::path place = start.folder();
   const CheckpointContent content = snapshot(session, {});
-  require_checkpoint_space(disk, place, content);
+  if (config.checkpoint) require_checkpoint_space(disk, place, content);
   const BatchNumbers& batch = session.batch();
   const Graph& network = session.model().programs().eval->plan().laid_out.graph;
-  std::vector<std::string> warnings = {rate_warning(config, batch.ranks, batch.global),
-                                       frozen_warning(network), plateau_warning(config)};
-  if (request.gnuplot.empty()) warnings.push_back(missing_gnuplot_warning());
+  const Graph whole = build_whole_network(config, batch.replica);
+  std::vector<std::string> warnings = {
+      rate_warning(config, batch.ranks, batch.global),
+      frozen_warning(network),
+      plateau_warning(config),
+      schedule_warning(session.schedule(), config.epochs, batch.steps),
+      scale_warning(config.data, *session.data().train, whole),
+      softmax_warning(whole)};
+  if (request.gnuplot.empty() && config.output.plot) warnings.push_back(missing_gnuplot_warning());
   // A folder from an earlier start already has checkpoints, whose room is not free.
   if (!start.has_folder()) {
     warnings.push_back(room_warning(content, config, place, disk.free_bytes(place)));

@@ -18,8 +18,10 @@ std::optional<std::string> completion_text(const std::filesystem::path& folder,
   const std::string command = resume_command(folder.string());
   if (status->at.epoch >= wanted.epochs) {
     return "the run " + folder.string() + " is complete: " + counts +
-           " trained, nothing was changed; to add epochs: " + command +
-           " --set epochs=N, with N above " + std::to_string(status->at.epoch);
+           " trained, nothing was changed" +
+           (wanted.checkpoint ? "; to add epochs: " + command + " --set epochs=N, with N above " +
+                                    std::to_string(status->at.epoch)
+                              : "");
   }
   const RunConfig before = read_run_config(folder / "config.yaml", {});
   if (!config_differences(before, wanted).empty()) return std::nullopt;

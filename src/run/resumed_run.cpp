@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "base/parallel.h"
+#include "report/status.h"
 #include "run/best_checkpoint.h"
 #include "run/config/resolved_config.h"
 #include "run/config_changes.h"
@@ -49,6 +51,22 @@ void require_same_classes(const std::filesystem::path& run, const SamplesRecord&
                   "; a run keeps its classes: begin another one with --init " + run.string());
 }
 
+/// Throws Error{config} for a run with checkpoints, which would then hold old weights, and for one
+/// that is complete without them: it could only begin anew.
+void require_none(const std::filesystem::path& run, bool has_checkpoint) {
+  if (has_checkpoint) {
+    throw Error(ErrorKind::config, "the run " + run.string() +
+                                       " has checkpoints: 'checkpoint' can be turned off for a new "
+                                       "run only");
+  }
+  const std::optional<RunStatus> status = read_status(run / "status.json");
+  if (!status || status->state != RunState::completed) return;
+  throw Error(ErrorKind::config, "the run " + run.string() +
+                                     " is complete and, as 'checkpoint' is off, has nothing to "
+                                     "continue from; begin another one with --init " +
+                                     run.string());
+}
+
 }  // namespace
 
 ResumedRun::ResumedRun(const TrainingRequest& request)
@@ -85,6 +103,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   if (ranks.rank() == 0) device.opened = [&](const SessionData& data) { look_at(data, warn); };
   device.begins(RunPhase::loading);
   checkpoint_ = load_newest_checkpoint(request_.resume / "checkpoints");
+  if (!request_.config.checkpoint) require_none(request_.resume, checkpoint_.has_value());
   std::optional<Statistics> known;
   if (checkpoint_) {
     for (const std::string& warning : checkpoint_->warnings) warn(warning);
@@ -142,7 +161,7 @@ void ResumedRun::write_record(const RunFolder& folder, const RunFacts& facts,
   write_vocabulary(folder, session.data().train->vocabulary());
   if (newest_) {
     settle_checkpoints(folder.disk(), folder.checkpoints(), *newest_, best_,
-                       session.config().checkpoint.keep);
+                       session.config().checkpoint.value_or(CheckpointConfig{}).keep);
   }
   folder.write("network.txt", facts.network);
   folder.add_command(request_.command);

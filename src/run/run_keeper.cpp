@@ -126,6 +126,15 @@ void RunKeeper::save(const CheckpointContent& content, const TrainingState& stat
   write_status(RunState::running);
 }
 
+void RunKeeper::save_best(const CheckpointContent& content, const TrainingState& state) {
+  former_.reset();
+  sinks_.sync();
+  const SafetensorsImage image = encode_safetensors(content.files.at("weights.safetensors"));
+  disk_.replace_file(folder_.weights() / "best.safetensors", image.parts());
+  take_best(state);
+  write_status(RunState::running);
+}
+
 void RunKeeper::note_checkpoint(const std::filesystem::path& checkpoint) {
   status_.last_checkpoint = std::filesystem::relative(checkpoint, folder_.path()).string();
 }

@@ -65,6 +65,8 @@ class RunKeeper {
   void warn(const std::string& text);
   void save(const CheckpointContent& content, const TrainingState& state, bool best,
             std::int64_t keep);
+  /// Of a run without checkpoints: weights/best.safetensors of the best epoch so far.
+  void save_best(const CheckpointContent& content, const TrainingState& state);
   /// Removes what a start has created of the folder; see RunFolder::discard().
   void give_up();
   /// Records in the folder how the run failed; a failing disk must not hide the error.

@@ -194,7 +194,7 @@ void TrainingRun::open_sinks() {
   const RunConfig& config = session_->config();
   judged_ = best_metric_column(best_metric_of(config, session_->metric_names()),
                                session_->metric_names());
-  const PlotConfig& plot = config.output.plot;
+  const PlotConfig plot = config.output.plot.value_or(PlotConfig{});
   KeptRun kept{
       .columns = {.regularisation = session_->updater().optimizer_step().has_regularisation(),
                   .clean = config.train_eval.has_value()},
@@ -205,7 +205,7 @@ void TrainingRun::open_sinks() {
                 .steps = config.output.steps,
                 .clean = config.train_eval.has_value(),
                 .guide = plot.style == PlotConfig::Style::guide},
-      .gnuplot = request_.gnuplot,
+      .gnuplot = config.output.plot ? request_.gnuplot : fs::path(),
       .output = start_->picture(),
       .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
@@ -246,9 +246,13 @@ void TrainingRun::save(const TrainingState& state, bool best) {
   ranks_.progress(state.step, kSaving);
   tell_hashes();
   if (!keeper_) return;
-  CheckpointContent content = snapshot(*session_, state);
-  content.run = start_->identity().id.value_or("");
-  keeper_->save(content, state, best, session_->config().checkpoint.keep);
+  if (const auto& checkpoint = session_->config().checkpoint) {
+    CheckpointContent content = snapshot(*session_, state);
+    content.run = start_->identity().id.value_or("");
+    keeper_->save(content, state, best, checkpoint->keep);
+  } else if (best) {
+    keeper_->save_best(snapshot(*session_, state), state);
+  }
   data_files_->write_news();
 }
 
@@ -340,7 +344,8 @@ RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
           .waited = state.epochs_since_best,
           .position = position_of(*session_, state),
           .seconds = state.elapsed_seconds,
-          .judged = judged_};
+          .judged = judged_,
+          .saves = session_->config().checkpoint.has_value()};
 }
 
 RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {

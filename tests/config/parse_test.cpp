@@ -64,6 +64,23 @@ TEST_CASE("a byte order mark and Windows line endings are accepted") {
   CHECK(root.find("b")->where.text() == "t.yaml:2:4");
 }
 
+TEST_CASE("a UTF-16 file gets one message, with a byte order mark or without") {
+  const std::string little(
+      "a\0:\0 \0"
+      "1\0",
+      8),
+      big("\0a\0:\0 \0"
+          "1",
+          8);
+  for (const std::string& text : {"\xff\xfe" + little, "\xfe\xff" + big, little, big}) {
+    CHECK(message_of([&] { static_cast<void>(parse_yaml(text, "t.yaml")); }) ==
+          "t.yaml: is UTF-16 text; save it as UTF-8");
+  }
+  const std::string zero("a: \0b", 5);
+  CHECK(message_of([&] { static_cast<void>(parse_yaml(zero, "t.yaml")); }) ==
+        "t.yaml:1:4: control character 0x00; write it as an escape between double quotes");
+}
+
 TEST_CASE("input that yaml-cpp silently drops is an error") {
   for (const char* text : {",", ", a: 1", "}", "]", "a: 1\n]", "\"a\" b", "[a] b", "a: 1\n, b: 2",
                            "a: [1, 2]]", "- a\nb: 1"}) {

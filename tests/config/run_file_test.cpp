@@ -145,6 +145,14 @@ TEST_CASE("an override replaces exclusive keys and turns bare names into maps") 
         std::string::npos);
 }
 
+TEST_CASE("an override goes into a part that the file turns off, or on") {
+  const Folder folder;
+  const std::string path = folder.file("run.yaml", "stop: off\nsave: false\nplot: yes\n");
+  CHECK(run(path, {"stop.patience=3", "save.keep=1", "plot.title=x"}) ==
+        "stop:\n  patience: 3\nsave:\n  keep: 1\nplot:\n  title: x\n");
+  CHECK(run(path, {"stop="}) == "stop: null\nsave: false\nplot: yes\n");
+}
+
 TEST_CASE("values of overrides have the position of the override") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "optimizer: {sgd: {lr: 1}}\n");

@@ -112,6 +112,15 @@ TEST_CASE("cifar10 refuses a list of names of another length") {
                                                    "expected 10");
 }
 
+TEST_CASE("two classes of one name are refused") {
+  const test::TemporaryFolder folder;
+  write_small_cifar(folder, "");
+  folder.write("batches.meta.txt", "a\nb\nc\nd\na\nf\ng\nh\ni\nj\n");
+  CHECK(data_message(cifar_options(folder)) ==
+        "'" + folder.text() +
+            "/batches.meta.txt' has the class name 'a' twice; each class has its own");
+}
+
 TEST_CASE("the fingerprint of cifar10 changes with one byte of its files") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");

@@ -23,7 +23,7 @@ checkpoint: {best: )" + best +
                         "}\n");
 }
 
-BestConfig::Mode mode_of(const std::string& best) { return judged_by(best).checkpoint.best->mode; }
+BestConfig::Mode mode_of(const std::string& best) { return judged_by(best).checkpoint->best->mode; }
 
 std::string refused(const std::string& best) {
   return test::refusal([&] { static_cast<void>(judged_by(best)); });

@@ -17,6 +17,7 @@ network: {input: [3, 8, 8], layers: [dense: 300, relu, dense: 4, softmax]}
 data:
   train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 32}
   val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 18, split: test}
+  preprocess: [scale: $1/255]
 batch: {per_gpu: 8}
 loss: cross_entropy
 metrics: [accuracy]
@@ -61,6 +62,38 @@ TEST_CASE("a disk without room for a checkpoint is refused, one with little room
   CHECK(warnings[0].find("has 1.5 MiB free, but the run's checkpoints and weights may take") !=
         std::string::npos);
   CHECK(warnings_of(request_in(folder), Disk(nullptr, 5 << 20)).empty());
+}
+
+TEST_CASE("what is hardly meant gives warnings, and a run without plots needs no gnuplot") {
+  const testing::TemporaryFolder folder;
+  TrainingRequest request = request_in(folder);
+  request.gnuplot.clear();
+  request.config = test::read_run(kReadyRun, {"output.plot=off", "data.preprocess=off",
+                                              "schedule={cosine: {warmup: {steps: 100}}}"});
+  const auto warnings = warnings_of(std::move(request), Disk());
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0].starts_with("the warm-up takes 100 steps"));
+  CHECK(warnings[1].starts_with("the samples have values of up to 2"));
+}
+
+TEST_CASE("what needs checkpoints or plots is refused where they are off") {
+  const testing::TemporaryFolder folder;
+  const auto without = [&] {
+    TrainingRequest request = request_in(folder);
+    request.config = test::read_run(kReadyRun, {"checkpoint=false", "output.plot=no"});
+    return request;
+  };
+  const auto refusal_of = [](TrainingRequest request) {
+    return testing::error_of(ErrorKind::command_line,
+                             [&] { static_cast<void>(warnings_of(std::move(request), Disk())); });
+  };
+  CHECK(warnings_of(without(), Disk(nullptr, 1 << 20)).empty());  // room for weights only
+  TrainingRequest limited = without();
+  limited.max_seconds = 5;
+  CHECK(refusal_of(std::move(limited)).starts_with("--max-time ends a run so that it can be"));
+  TrainingRequest drawn = without();
+  drawn.output = "a.png";
+  CHECK(refusal_of(std::move(drawn)).starts_with("--plot: 'output.plot' is off"));
 }
 
 TEST_CASE("missing parts of a run give warnings") {

@@ -16,6 +16,11 @@ std::vector<std::string> candidate_columns(std::span<const std::string> names) {
   return columns;
 }
 
+/// `checkpoint.best`, or null.
+const BestConfig* best_of(const RunConfig& run) {
+  return run.checkpoint && run.checkpoint->best ? &*run.checkpoint->best : nullptr;
+}
+
 /// Those that a plateau can watch: the same, then their twins of the training split.
 std::vector<std::string> plateau_columns(std::span<const std::string> names) {
   std::vector<std::string> columns = candidate_columns(names);
@@ -78,9 +83,9 @@ void check_monitored(const RunConfig& run, const config::Node& file,
                      config::Diagnostics& diagnostics) {
   if (!all_read(run, file)) return;
   const std::vector<std::string> names = metric_names(run);
-  if (run.checkpoint.best) {
+  if (best_of(run)) {
     static constexpr const char* kKeys[] = {"checkpoint", "best", "metric"};
-    check_column(run.checkpoint.best->metric, candidate_columns(names), written_at(file, kKeys),
+    check_column(best_of(run)->metric, candidate_columns(names), written_at(file, kKeys),
                  "checkpoint.best: 'metric'", diagnostics);
   }
   if (run.plateau) {
@@ -106,15 +111,13 @@ std::optional<PlateauOptions> plateau_of(const RunConfig& config,
 
 BestMetric best_metric_of(const RunConfig& config, std::span<const std::string> names) {
   const std::vector<std::string> columns = candidate_columns(names);
-  const std::string wanted = config.checkpoint.best ? config.checkpoint.best->metric
-                                                    : columns[config.metrics.empty() ? 0 : 1];
+  const BestConfig* given = best_of(config);
+  const std::string wanted = given ? given->metric : columns[config.metrics.empty() ? 0 : 1];
   const auto found = std::ranges::find(columns, wanted);
   TY_CHECK(found != columns.end(), "the run has no column '" + wanted + "' to select by");
   BestMetric rule{.metric = static_cast<int>(found - columns.begin()) - 1,
                   .min_delta = config.early_stop ? config.early_stop->min_delta : 0};
-  rule.larger_is_better = config.checkpoint.best
-                              ? config.checkpoint.best->mode == BestConfig::Mode::max
-                              : rule.metric >= 0;
+  rule.larger_is_better = given ? given->mode == BestConfig::Mode::max : rule.metric >= 0;
   return rule;
 }
 

@@ -48,9 +48,9 @@ void declare_val(Fields& fields, DataConfig& data) {
 void declare(Fields& fields, DataConfig& data) {
   fields.required("train", data.train, "the training split");
   declare_val(fields, data);
-  fields.list_of("preprocess", data.preprocess, "applied to every sample, in order",
+  fields.feature("preprocess", data.preprocess, "applied to every sample, in order",
                  preprocess_kinds());
-  fields.list_of("augment", data.augment, "applied to training samples before preprocess, in order",
+  fields.feature("augment", data.augment, "applied to training samples before preprocess, in order",
                  augmentation_kinds());
   if (!fields.describing()) {
     data.preprocess_at = fields.where("preprocess");

@@ -16,14 +16,18 @@ struct ParameterKeys {
   std::optional<std::string> until;
 };
 
+constexpr std::string_view kTimeForm =
+    "a number of epochs or steps, such as '2 epochs' or '500 steps'";
+
 void declare(config::Fields& fields, ParameterKeys& keys) {
   if (!fields.keys_only("{lr_mult: 64, weight_decay: 0}")) return;
   fields.one_of("optimizer", keys.optimizer, "in place of the run's; its lr follows the schedule",
                 optimizer_kinds());
   fields.field("lr_mult", keys.lr_mult, "factor of the learning rate", {.minimum = 0});
   fields.field("weight_decay", keys.weight_decay, "in place of the optimizer's", {.minimum = 0});
-  fields.field("from", keys.from, "when its training begins: '2 epochs', '500 steps'");
-  fields.field("until", keys.until, "when its training ends");
+  fields.saying(kTimeForm).field("from", keys.from,
+                                 "when its training begins: '2 epochs', '500 steps'");
+  fields.saying(kTimeForm).field("until", keys.until, "when its training ends");
 }
 
 /// A time in steps, if it is given.
@@ -32,9 +36,7 @@ std::optional<std::int64_t> steps_of(const std::optional<std::string>& time, con
   if (!time) return std::nullopt;
   const std::optional<Interval> interval = interval_of(*time);
   if (!interval) {
-    fields.error(key, "'" + std::string(key) +
-                          "' must be a number of epochs or steps, such as '2 epochs' or "
-                          "'500 steps', found '" +
+    fields.error(key, "'" + std::string(key) + "' must be " + std::string(kTimeForm) + ", found '" +
                           *time + "'");
     return std::nullopt;
   }

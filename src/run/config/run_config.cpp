@@ -18,6 +18,7 @@
 #include "run/config/batch_rate.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/default_root.h"
+#include "run/config/key_paths.h"
 #include "run/config/losses.h"
 #include "run/config/run_expressions.h"
 #include "run/config/shards.h"
@@ -95,8 +96,13 @@ void declare(Fields& fields, BestConfig& best) {
                "whether lower or higher is better; left out: lower for a loss or an error");
 }
 
+namespace {
+constexpr std::string_view kEveryForm =
+    "a number of epochs or steps, such as '1 epoch' or '500 steps'";
+}  // namespace
+
 void declare(Fields& fields, CheckpointConfig& checkpoint) {
-  fields.field("every", checkpoint.every, "how often: '1 epoch', '500 steps'");
+  fields.saying(kEveryForm).field("every", checkpoint.every, "how often: '1 epoch', '500 steps'");
   fields.field("keep", checkpoint.keep, "newest checkpoints to keep, besides best and last",
                {.minimum = 1});
   fields.field("best", checkpoint.best, "how the best checkpoint is chosen");
@@ -128,13 +134,13 @@ void declare(Fields& fields, PlotConfig& plot) {
 }
 
 void declare(Fields& fields, OutputConfig& output) {
-  fields.field("plot", output.plot, "the plots of the run");
+  fields.feature("plot", output.plot, "the plots of the run");
   fields.field("steps", output.steps, "write steps.csv, one row per step");
   fields.field("classes", output.classes,
                "after each epoch write eval/classes.csv, with the precision, recall, F1 and AUC of "
                "each class, eval/confusion.csv and eval/mistakes.csv, all on the validation split");
-  fields.field("generate", output.generate,
-               "after each epoch write texts of a model of tokens into samples/epoch-N.txt");
+  fields.feature("generate", output.generate,
+                 "after each epoch write texts of a model of tokens into samples/epoch-N.txt");
 }
 
 namespace {
@@ -143,26 +149,24 @@ Interval parse_interval(const std::string& text, Fields& fields) {
   const std::optional<Interval> interval = interval_of(text);
   if (!interval && !fields.describing()) {
     fields.error("checkpoint",
-                 "'every' must be a number of epochs or steps, such as '1 epoch' or "
-                 "'500 steps', found '" +
-                     text + "'");
+                 "'every' must be " + std::string(kEveryForm) + ", found '" + text + "'");
   }
   return interval.value_or(Interval{});
 }
 
 void declare_training(Fields& fields, RunConfig& run) {
   fields.required_one_of("loss", run.loss, "the loss to minimise", loss_kinds());
-  fields.list_of("heads", run.heads,
+  fields.feature("heads", run.heads,
                  "further losses, as on auxiliary outputs; the sum of all is minimised",
                  loss_kinds());
-  fields.list_of("metrics", run.metrics, "measured besides the loss", metric_kinds());
+  fields.feature("metrics", run.metrics, "measured besides the loss", metric_kinds());
   declare_weights(fields, run.weights);
   fields.required_one_of("optimizer", run.optimizer, "how weights are updated", optimizer_kinds());
-  fields.one_of("schedule", run.schedule, "the learning rate over time", schedule_kinds());
-  fields.one_of("lr_scaling", run.lr_scaling,
-                "how the learning rate changes when the global batch is not the one it was chosen "
-                "for; left out: it does not, with a warning on several ranks",
-                rate_scaling_kinds());
+  fields.feature("schedule", run.schedule, "the learning rate over time", schedule_kinds());
+  fields.feature("lr_scaling", run.lr_scaling,
+                 "how the learning rate changes when the global batch is not the one it was chosen "
+                 "for; left out: it does not, with a warning on several ranks",
+                 rate_scaling_kinds());
   fields.required("epochs", run.epochs, "passes over the training split", {.minimum = 1});
   fields.field("seed", run.seed, "seed of all random draws", {.minimum = 0});
   fields.field("freeze", run.freeze, "layers whose parameters stay fixed: [conv1, stage1.*]");
@@ -184,7 +188,7 @@ void declare_training(Fields& fields, RunConfig& run) {
   fields.field("winograd", run.winograd,
                "CPU: Winograd's forms of convolutions of 3x3 at stride 1, where they are faster: "
                "accurate, with small rounding errors; fast, all; false, none");
-  fields.field(
+  fields.feature(
       "loss_scale", run.loss_scale,
       "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");
 }
@@ -213,16 +217,16 @@ void declare(Fields& fields, RunConfig& run) {
   }
   check_shards_fill(fields, run);
   check_rate_scaling(fields, run);
-  fields.field("checkpoint", run.checkpoint, "what is saved, and when");
-  run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
-  fields.field("average", run.average,
-               "an average of the weights over the steps, usually judged in their place");
-  fields.field("train_eval", run.train_eval,
-               "training metrics without augmentation and dropout, on a fixed subset");
-  fields.field("early_stop", run.early_stop, "stop when nothing improves any more");
-  fields.field("plateau", run.plateau,
-               "lower the learning rate when a metric stops improving (Keras's "
-               "ReduceLROnPlateau)");
+  fields.feature("checkpoint", run.checkpoint, "what is saved, and when");
+  if (run.checkpoint) run.checkpoint_every = parse_interval(run.checkpoint->every, fields);
+  fields.feature("average", run.average,
+                 "an average of the weights over the steps, usually judged in their place");
+  fields.feature("train_eval", run.train_eval,
+                 "training metrics without augmentation and dropout, on a fixed subset");
+  fields.feature("early_stop", run.early_stop, "stop when nothing improves any more");
+  fields.feature("plateau", run.plateau,
+                 "lower the learning rate when a metric stops improving (Keras's "
+                 "ReduceLROnPlateau)");
   fields.field("output", run.output, "what the run writes");
   fields.field("ranks", run.ranks, "how several ranks work together");
   if (!fields.describing()) check_transport(fields, run);
@@ -255,6 +259,10 @@ RunConfig read_run_config(const std::filesystem::path& path, std::span<const std
   const config::Node file = config::load_run(path, overrides, run_rivals());
   config::Diagnostics diagnostics;
   config::Node tree = without_expressions(file, diagnostics);
+  diagnostics.look_elsewhere(
+      [&](const std::string& key, const config::Entry& entry, const std::string& what) {
+        return place_text(key, entry, what, tree);
+      });
   put_default_root(tree, data_folder);
   config::Profile profile = config::Profile::keras2;
   if (const config::Node* named = tree.find("profile"); named != nullptr) {
@@ -308,7 +316,9 @@ void settle_precision(RunConfig& run, Precision precision) {
   run.precision = precision;
   settle(run, "precision", "threads",
          config::scalar_node(std::string(name_of(precision)), false, {}));
-  if (precision != Precision::fp16 || run.loss_scale) return;
+  const config::Node* scale_key = run.settled.find("loss_scale");
+  const bool off = scale_key != nullptr && scale_key->kind == config::Node::Kind::boolean;
+  if (precision != Precision::fp16 || run.loss_scale || off) return;
   const LossScaleConfig& scale = run.loss_scale.emplace();
   settle(run, "loss_scale", "winograd",
          config::parse_yaml(fmt::format("{{start: {}, dynamic: {}, growth: {}}}", scale.start,

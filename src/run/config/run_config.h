@@ -79,7 +79,7 @@ struct PlotConfig {
 };
 
 struct OutputConfig {
-  PlotConfig plot;
+  std::optional<PlotConfig> plot = PlotConfig{};
   bool steps = false;
   bool classes = false;
   std::optional<GenerateConfig> generate;
@@ -112,7 +112,7 @@ struct RunConfig {
   bool deterministic = true;           // of a GPU's engines
   WinogradForms winograd = WinogradForms::accurate;  // on the CPU, where it is faster
   std::optional<LossScaleConfig> loss_scale;         // not given: 1024 in fp16, else none
-  CheckpointConfig checkpoint;
+  std::optional<CheckpointConfig> checkpoint = CheckpointConfig{};
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<AverageConfig> average;
   std::optional<TrainEvalConfig> train_eval;
@@ -140,7 +140,8 @@ void require_transport(const RunConfig& run, Precision precision);
 
 /// Fixes the thread count of a run, in its settled map too.
 void settle_threads(RunConfig& run, std::int64_t threads);
-/// Fixes the precision of a run, in its settled map too, and the loss scale that it requires.
+/// Fixes the precision of a run, in its settled map too, and the loss scale that it requires,
+/// unless that is off.
 void settle_precision(RunConfig& run, Precision precision);
 
 /// The declarations of a run file, for the schema and the reference.

@@ -7,7 +7,8 @@
 namespace trainyard {
 
 void declare(config::Fields& fields, TrainEvalConfig& clean) {
-  fields.required("every", clean.every, "how often: 'every 5 epochs', or '5 epochs'");
+  constexpr std::string_view kForm = "a number of epochs, such as '5 epochs'";
+  fields.saying(kForm).required("every", clean.every, "how often: 'every 5 epochs', or '5 epochs'");
   fields.field(
       "samples", clean.samples,
       "training samples to measure, drawn from the seed, the same each time; 0: as many as "
@@ -19,8 +20,8 @@ void declare(config::Fields& fields, TrainEvalConfig& clean) {
   if (interval && interval->unit == Interval::Unit::epoch) {
     clean.epochs = interval->count;
   } else if (!fields.describing() && !text.empty()) {
-    fields.error("every", "'every' must be a number of epochs, such as '5 epochs', found '" +
-                              clean.every + "'");
+    fields.error("every",
+                 "'every' must be " + std::string(kForm) + ", found '" + clean.every + "'");
   }
 }
 

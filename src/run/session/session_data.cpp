@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/class_numbering.h"
+#include "data/source.h"
 #include "data/whitening.h"
 #include "graph/network_input.h"
 #include "model/training_graph.h"
@@ -37,9 +38,10 @@ void check_statistics(const Statistics& known, const Shape& image) {
 }
 
 /// Advice for data without names of classes, with fewer or more than expected, to follow a message;
-/// "" otherwise.
-std::string classes_advice(std::int64_t wanted, const Dataset& set) {
+/// "" otherwise, and for a source without the key.
+std::string classes_advice(std::int64_t wanted, const Dataset& set, const SplitConfig& split) {
   if (!set.class_names().empty() || set.classes() == wanted) return "";
+  if (!source_takes(split.source->name(), "classes")) return "";
   if (set.classes() < wanted) {
     return "; if only the highest label is missing, set 'classes: " + std::to_string(wanted) +
            "' of its source";
@@ -122,18 +124,19 @@ void require_same_tokens(const Dataset& train, const Dataset& val) {
                                    "; both must have the same steps, labels and vocabulary");
 }
 
-void require_alike(const Dataset& train, const Dataset& val) {
+void require_alike(const DataConfig& config, const Dataset& train, const Dataset& val) {
   if (!has_images(train) || !has_images(val)) require_same_tokens(train, val);
   const std::int64_t a = train.classes(), b = val.classes();
   const bool sized = train.image_shape()[1] > 0 && val.image_shape()[1] > 0;
   const bool alike = sized ? train.image_shape() == val.image_shape()
                            : train.image_shape()[0] == val.image_shape()[0];
   if (alike && a == b) return;
-  throw Error(ErrorKind::data, "the training split holds images " + train.image_shape().text() +
-                                   " of " + std::to_string(a) + " classes, the validation split " +
-                                   val.image_shape().text() + " of " + std::to_string(b) +
-                                   "; both must have the same shape and classes" +
-                                   classes_advice(std::max(a, b), a < b ? train : val));
+  throw Error(
+      ErrorKind::data,
+      "the training split holds images " + train.image_shape().text() + " of " + std::to_string(a) +
+          " classes, the validation split " + val.image_shape().text() + " of " +
+          std::to_string(b) + "; both must have the same shape and classes" +
+          classes_advice(std::max(a, b), a < b ? train : val, a < b ? config.train : config.val));
 }
 
 /// A regression without a target learns the numbers of classes.
@@ -261,7 +264,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   number_classes(data, opening);
   warn_of_equal_splits(data, opening);
   warn_of_regression_on_labels(run, opening);
-  require_alike(*data.train, *data.val);
+  require_alike(run.data, *data.train, *data.val);
   require_images(run.data, *data.train);
   data.pipeline = std::make_unique<Pipeline>(shape_of_both(*data.train, *data.val),
                                              run.data.augment, run.data.preprocess);
@@ -306,13 +309,14 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
     const Shape output = network.values[output_named(network, name)].shape;
     const bool of_labels = loss->values().target == kLabelField;
     // One output tells two classes apart.
-    const bool of_two = output.c() == 1 && set.classes() <= 2;
-    if (!of_labels || of_two || output.c() == set.classes()) continue;
-    throw Error(ErrorKind::config,
-                at + (name.empty() ? "the network" : "output '" + name + "'") + " ends in " +
-                    std::to_string(output.c()) + (output.c() == 1 ? " output" : " outputs") +
-                    ", but the data have " + std::to_string(set.classes()) +
-                    " classes; change the last layer's units" + classes_advice(output.c(), set));
+    const bool binary = output.c() == 1 && set.classes() <= 2;
+    if (!of_labels || binary || output.c() == set.classes()) continue;
+    throw Error(ErrorKind::config, at + (name.empty() ? "the network" : "output '" + name + "'") +
+                                       " ends in " + std::to_string(output.c()) +
+                                       (output.c() == 1 ? " output" : " outputs") +
+                                       ", but the data have " + std::to_string(set.classes()) +
+                                       " classes; change the last layer's units" +
+                                       classes_advice(output.c(), set, run.data.train));
   }
 }
 
