@@ -40,7 +40,8 @@ void Diagnostics::add(const Position& where, const std::string& text, bool about
   const std::string place = where.known() ? where.text() : where.file + ": " + text;
   if (!seen_.insert((about_map ? "map " : "key ") + place).second) return;
   std::string whole = layer_.empty() ? text : "layer '" + layer_ + "': " + text;
-  if (call_.known()) whole += "; called from " + call_.text();
+  const bool here = call_.file == where.file && call_.line == where.line;
+  if (call_.known() && !here) whole += "; called from " + call_.text();
   messages_.push_back({where, std::move(whole)});
 }
 

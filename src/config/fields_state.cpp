@@ -177,12 +177,14 @@ std::string Fields::State::meaning_of(const Entry& entry) {
   // The misspelt key is the missing one: one message is enough.
   std::erase(missing, meant);
   if (foreign == nullptr && !meant.empty()) return "; did you mean '" + meant + "'?";
-  const bool own = foreign != nullptr && (!foreign->remark.empty() ||
-                                          std::ranges::find(declared, meant) != declared.end());
+  // At the top the place shows the form of the value too.
+  const bool beside = std::ranges::find(declared, meant) != declared.end();
+  const bool other = foreign != nullptr && !foreign->remark.empty();
+  const bool own = other || (beside && parent != nullptr);
   std::string elsewhere =
       own ? "" : diagnostics->elsewhere(foreign == nullptr ? entry.key : meant, entry, what);
   if (!elsewhere.empty()) return elsewhere;
-  return foreign == nullptr ? listing(declared, "its keys are") : meaning_text(*foreign);
+  return other || beside ? meaning_text(*foreign) : listing(declared, "its keys are");
 }
 
 void Fields::State::report_misspelt(std::string_view key) {

@@ -79,7 +79,7 @@ constexpr ForeignWord kWords[] = {
     // Optimizers, their keys, schedules and theirs.
     {"learningrate", kOptimizers, "lr"},
     {"wd", kOptimizers, "weight_decay"},
-    {"eps", kOptimizers, "epsilon"},
+    {"eps", "rmsprop adam adamw adamax nadam adagrad adadelta lars lamb", "epsilon"},
     {"betas", "adam adamw adamax nadam lamb", "beta1"},
     {"momentum2", "adam adamw", "beta2"},
     {"alpha", "rmsprop", "rho"},
@@ -199,8 +199,12 @@ constexpr ForeignWord kWords[] = {
 
 /// Whether `list` has the word.
 bool contains(std::string_view list, std::string_view word) {
-  const std::vector<std::string> words = split(list, ' ');
-  return std::ranges::find(words, word) != words.end();
+  for (std::size_t at = 0; (at = list.find(word, at)) != list.npos; ++at) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || list[at - 1] == ' ';
+    if (begins && (end == list.size() || list[end] == ' ')) return true;
+  }
+  return false;
 }
 
 /// "Batch-Size" as "batchsize".
@@ -216,6 +220,7 @@ std::span<const ForeignWord> foreign_words() { return kWords; }
 
 const ForeignWord* foreign_word(std::string_view word, std::string_view place) {
   const std::string name = bare(word);
+  if (name.empty() || place.empty()) return nullptr;
   const auto found = std::ranges::find_if(kWords, [&](const ForeignWord& row) {
     return contains(row.words, name) && contains(row.places, place);
   });

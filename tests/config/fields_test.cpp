@@ -215,7 +215,7 @@ TEST_CASE("all errors of a map are reported at once, in file order") {
       "t.yaml:1:10: 'epochs' must be a whole number from 1 to 10000, found number 1e1; write it "
       "without point or exponent\n"
       "t.yaml:1:26: 'smoothing' must be a number from 0 to 1, found text 'two'\n"
-      "t.yaml:1:46: 'deterministic' must be true or false, found text 'yes'\n"
+      "t.yaml:1:46: 'deterministic' must be true or false, found text 'yes'; write true\n"
       "t.yaml:1:51: unknown key 'nme' in 'run'; did you mean 'name'?\n"
       "t.yaml:2:13: 'sizes' must be a list of whole numbers of at least 1, found number 0\n"
       "t.yaml:2:17: missing key 'size' in 'window'\n"

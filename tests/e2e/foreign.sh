@@ -21,7 +21,7 @@ while IFS='|' read -r change meant; do
   expect_code 3
   expect_err "$meant"
 done <<'END'
-early_stopping: {patience: 3}|unknown key 'early_stopping'; here it is 'early_stop: {...}'
+early_stopping: {patience: 3}|unknown key 'early_stopping' in 'run'; here it is 'early_stop: {...}'
 ema: 0.999|here it is 'average: {ema: 0.999}'
 model_ema: true|here it is 'average: {ema: ...}'
 weight_decay: 1e-4|here it is 'optimizer: {sgd: {weight_decay: 1e-4}}'
@@ -62,7 +62,7 @@ begin "--set and a flag of the same word have the same suggestion"
 write_tiny_run tiny.yaml
 run "$train" tiny.yaml --set lr=0.1
 expect_code 3
-expect_err "unknown key 'lr'; did you mean '--set optimizer.sgd.lr=0.1'?"
+expect_err "unknown key 'lr' in 'run'; did you mean '--set optimizer.sgd.lr=0.1'?"
 run "$train" tiny.yaml --lr 0.1
 expect_code 2
 expect_err "unknown flag '--lr'; did you mean '--set optimizer.sgd.lr=0.1'?"
@@ -103,7 +103,7 @@ expect_code 0
 expect_no_err "gnuplot"
 folder=$(run_folder)
 expect_no_path "$folder/checkpoints/last"
-expect_no_path "$folder/plots"
+expect_equal "$(ls "$folder/plots")" ""
 expect_equal "$(ls "$folder/weights")" "best.safetensors
 last.safetensors"
 expect_equal "$(grep -c '^checkpoint: false$' "$folder/config.yaml")" 1
@@ -153,7 +153,7 @@ for verb in check train; do
   run "$train" $verb tiny.yaml
   expect_code 0
   for text in "the warm-up takes 200 steps, but the run has 18 steps (3 epochs of 6)" \
-    "the samples have values of up to 255, which layer 'conv1' (tiny.yaml:5:7) reads as they are" \
+    ", which layer 'conv1' (tiny.yaml:5:7) reads as they are; most networks" \
     "layer 'dense2' (tiny.yaml:10:7) reads the softmax 'softmax2' (tiny.yaml:9:7)"; do
     expect_equal "$(grep -cF "$text" <<<"$err")" 1
   done
@@ -170,4 +170,4 @@ expect_code 3
 expect_err "wide.yaml: is UTF-16 text; save it as UTF-8"
 expect_equal "$(grep -c . <<<"$err")" 1
 
-finish 9 0
+finish 8 0

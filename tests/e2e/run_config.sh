@@ -48,6 +48,9 @@ refused 3 "the network ends in 4 outputs, but the data have 5 classes; change th
 refused 3 "the network ends in 4 outputs, but the data have 3 classes; change the last layer's units; if only the highest label is missing, set 'classes: 4'" \
   --set data.train.classes=3 --set data.val.classes=3
 
+refused 3 "the network ends in 1 output, but the data have 4 classes; change the last layer's units" \
+  --set 'network.layers=[dense: 1]' --set loss=mse
+
 begin "a loss far above its first value is reported as divergence, with step and learning rate"
 refused 5 "training diverged at step" --set optimizer.sgd.lr=1e30
 expect_err "learning rate 1e+30; lower the learning rate"

@@ -24,7 +24,7 @@ Graph network(const std::string& layers) {
 
 std::string of_schedule(const std::string& schedule, std::int64_t epochs, std::int64_t steps,
                         const std::string& more = "") {
-  const RunConfig run = read_run(kTinyRun + ("schedule: " + schedule + "\n") + more);
+  const RunConfig run = read_run(kTinyRun + ("schedule: {" + schedule + "}\n") + more);
   return schedule_warning(schedule_of(run, 64).get(), epochs, steps);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("pixels of 0 to 255 without preprocessing are named, unless a layer no
 
 TEST_CASE("a dense layer that reads a softmax is named") {
   CHECK(softmax_warning(network("[dense: 8, softmax, dense: 4, softmax]")) ==
-        "layer 'dense2' (n.yaml:1:49) reads the softmax 'softmax1' (n.yaml:1:40): probabilities "
+        "layer 'dense2' (n.yaml:1:48) reads the softmax 'softmax1' (n.yaml:1:39): probabilities "
         "are an output; between layers use relu or another activation");
   CHECK(softmax_warning(network("[dense: 8, relu, dense: 4, softmax]")) == "");
   CHECK(softmax_warning(network("[multiply: [[], [conv: [3, 1], softmax]], dense: 4]")) == "");

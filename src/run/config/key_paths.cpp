@@ -100,7 +100,8 @@ std::string yaml_of(const KeyPath& key, const config::Node& value) {
 std::string place_text(const std::string& key, const config::Entry& entry, const std::string& what,
                        const config::Node& run) {
   const KeyPath* found = find_key(key, run);
-  if (found == nullptr) return "";
+  const bool of_split = what == "train" || what == "val";  // the other one has other sources
+  if (found == nullptr || (of_split && !found->source.empty())) return "";
   if (entry.where.file.starts_with(config::kSetPrefix)) {
     const config::Node& value = entry.value;
     return "; did you mean '--set " + found->path + "=" +
