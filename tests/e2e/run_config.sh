@@ -114,7 +114,9 @@ for config in tiny free; do
   expect_code 0
 done
 expect_same_file tiny/config.yaml free/config.yaml
-refused 3 "without 'early_stop', leave it out or set it to null" --set early_stop=False
+run "$train" --config clipped.yaml --out off --epochs 1 --set early_stop=False
+expect_code 0
+expect_equal "$(grep early_stop off/config.yaml)" "early_stop: false"
 refused 3 "'optimizer' must be one of sgd" --set optimizer=null
 
 begin "total_loss has the L2 terms of the weights after the epoch, val_loss has none"
