@@ -38,7 +38,7 @@ struct Glyph {
 class SheetFont {
  public:
   SheetFont() {
-    TY_CHECK(stbtt_InitFont(&info_, trainyard_sheet_font, 0) != 0);
+    TY_CHECK(stbtt_InitFont(&info_, trainyard_sheet_font, 0) != 0, "the font of sheets is damaged");
     scale_ = stbtt_ScaleForMappingEmToPixels(&info_, kEmPixels);
     int ascent = 0;
     stbtt_GetFontVMetrics(&info_, &ascent, nullptr, nullptr);
