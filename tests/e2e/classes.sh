@@ -95,7 +95,7 @@ expect_equal "$(best)" 1
 rm d/train/dog/*
 run "$train" check colours.yaml
 expect_code 4
-expect_err "every class folder needs at least one picture"
+expect_err "every class folder needs at least one"
 
 begin "lists whose names have other orders are numbered alike, on two ranks too"
 write_colours_run
