@@ -78,7 +78,7 @@ int get(const GetFlags& flags, Messages& messages) {
   const std::filesystem::path folder = get_set(set, options);
   const bool found = options.to == std::filesystem::path(usual.empty() ? "data" : usual);
   const std::string root = found ? "" : ", root: " + options.to.string();
-  std::printf("in a run file: {source: %s%s}\n", set.name.c_str(), root.c_str());
+  print("in a run file: {source: " + set.name + root + "}\n");
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/output_file.h"
+#include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "export/export_run.h"
@@ -31,17 +32,18 @@ void write_onnx(const StoredModel& stored, const ExportFlags& flags, const std::
   const OnnxModel model = onnx_of(stored, flags.request);
   const std::string bytes = encode_onnx(model);
   Disk().write_output(place, bytes);
-  std::printf("%s: ONNX opset %d, %zu nodes, %s\n  inputs: %s\n  outputs: %s\n", flags.onnx.c_str(),
-              static_cast<int>(kOnnxOpset), model.nodes.size(), memory_text(bytes.size()).c_str(),
-              values_text(model.inputs).c_str(), values_text(model.outputs).c_str());
+  print(flags.onnx + ": ONNX opset " + std::to_string(kOnnxOpset) + ", " +
+        std::to_string(model.nodes.size()) + " nodes, " + memory_text(bytes.size()) +
+        "\n  inputs: " + values_text(model.inputs) + "\n  outputs: " + values_text(model.outputs) +
+        "\n");
 }
 
 void write_safetensors(const StoredModel& stored, const ExportFlags& flags,
                        const std::string& place) {
   const SafetensorsImage image = safetensors_of(stored);
   Disk().write_output(place, image.parts());
-  std::printf("%s: %zu tensors, %s\n", flags.safetensors.c_str(),
-              stored.weights.tensors.tensors().size(), memory_text(image.size()).c_str());
+  print(flags.safetensors + ": " + std::to_string(stored.weights.tensors.tensors().size()) +
+        " tensors, " + memory_text(image.size()) + "\n");
 }
 
 int export_run(const ExportFlags& flags) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/print.h"
 #include "cli/verbs.h"
 #include "starter/starter.h"
 
@@ -15,8 +16,8 @@ struct InitFlags {
 
 int init(const InitFlags& flags) {
   const StarterFiles files = write_starter(look_at_data(flags.data), flags.out, Disk());
-  std::printf("wrote %s and %s\nnext: train check %s\n", files.config.c_str(),
-              files.network.c_str(), files.config.c_str());
+  print("wrote " + files.config.string() + " and " + files.network.string() +
+        "\nnext: train check " + files.config.string() + "\n");
   return 0;
 }
 

@@ -50,7 +50,8 @@ int plot_schedule(const PlotFlags& flags, const std::string& output, const Conte
 int plot_runs(const PlotFlags& flags, const std::string& output, const Context& context) {
   const std::vector<RecordedRun> runs = recorded_runs(flags.runs, context.messages);
   draw_output(run_curves(runs, flags.choice), output);
-  std::printf("%s: %zu %s\n", flags.output.c_str(), runs.size(), runs.size() == 1 ? "run" : "runs");
+  print(flags.output + ": " + std::to_string(runs.size()) +
+        (runs.size() == 1 ? " run\n" : " runs\n"));
   return 0;
 }
 
