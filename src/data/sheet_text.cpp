@@ -53,7 +53,7 @@ class SheetFont {
   }
 
   /// Darkens the pixels of a glyph whose pen is `pen` pixels right of the place.
-  void draw(const Glyph& glyph, float pen, const SheetPlace& at, Picture& picture) {
+  void draw(const Glyph& glyph, float pen, const SheetTextPlace& at, Picture& picture) {
     int left = 0, top = 0, right = 0, bottom = 0;
     const float whole = std::floor(pen);
     stbtt_GetGlyphBitmapBoxSubpixel(&info_, glyph.index, scale_, scale_, pen - whole, 0, &left,
@@ -74,7 +74,7 @@ class SheetFont {
   }
 
  private:
-  static void darken(std::int64_t y, std::int64_t x, int ink, const SheetPlace& at,
+  static void darken(std::int64_t y, std::int64_t x, int ink, const SheetTextPlace& at,
                      Picture& picture) {
     if (y < 0 || y >= kTextHeight || x < 0 || x >= at.width) return;
     std::uint8_t* const pixel = picture.row(at.y + y) + 3 * (at.x + x);
@@ -121,7 +121,7 @@ std::vector<Glyph> glyphs_of(std::string_view text, float width, const SheetFont
 
 }  // namespace
 
-void draw_text(std::string_view text, const SheetPlace& at, Picture& picture) {
+void draw_text(std::string_view text, const SheetTextPlace& at, Picture& picture) {
   SheetFont font;
   float pen = 0;
   for (const Glyph& glyph : glyphs_of(text, static_cast<float>(at.width), font)) {
