@@ -92,6 +92,10 @@ jobs=
 export sweep_gpus='' sweep_train sweep_config sweep_prefix sweep_flags='' sweep_failed
 sweep_train=$(command -v train || true)
 if [[ -z $sweep_train && -x build/release/bin/train ]]; then sweep_train=build/release/bin/train; fi
+if [[ ${1-} == --help || ${1-} == -h ]]; then
+  sed -n '2,/^$/s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 while [[ ${1-} == --* ]]; do
   [[ $# -ge 2 ]] || die "$1 needs a value"
   case $1 in

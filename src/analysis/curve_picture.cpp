@@ -70,39 +70,72 @@ std::string line_of(const CurveStyle& style) {
 /// The position of the panels, as fractions of the picture.
 struct Grid {
   std::size_t columns = 1, rows = 1;
-  double right = 1;  // where the panels end and the legend begins
-  int height = 0;    // of the picture, pixels
+  double right = 1;         // where the panels end
+  int height = 0;           // of the picture, pixels
+  bool place_left = false;  // for the legend, after the last panel; else it is on the right
 };
 
 Grid grid_of(const CurvePicture& picture) {
   constexpr double kSample = 0.05, kLetter = 0.0068;  // of a legend, measured
+  constexpr std::size_t kMostEntries = 13;            // of a legend as high as a panel
   Grid grid;
   grid.columns = picture.panels.size() > 1 ? 2 : 1;
   grid.rows = (picture.panels.size() + grid.columns - 1) / grid.columns;
+  grid.height = kHeadHeight + kPanelHeight * static_cast<int>(std::max<std::size_t>(grid.rows, 2));
+  grid.place_left =
+      picture.panels.size() < grid.columns * grid.rows && picture.legend.size() <= kMostEntries;
   int longest = 0;
   for (const LegendEntry& entry : picture.legend) {
     longest = std::max(longest, columns_of(entry.label));
   }
-  grid.right =
-      picture.legend.empty() ? 0.98 : std::clamp(0.98 - kSample - kLetter * longest, 0.5, 0.9);
-  grid.height = kHeadHeight + kPanelHeight * static_cast<int>(std::max<std::size_t>(grid.rows, 2));
+  grid.right = picture.legend.empty() || grid.place_left
+                   ? 0.98
+                   : std::clamp(0.98 - kSample - kLetter * longest, 0.5, 0.9);
   return grid;
 }
 
-std::string margins(const Grid& grid, std::size_t panel) {
-  constexpr double kLeft = 0.075, kGapX = 0.085;
+constexpr double kLeft = 0.085;  // of ticks and a label beside a panel
+
+struct Box {
+  double left = 0, right = 0, top = 0, bottom = 0;
+};
+
+Box box_of(const Grid& grid, std::size_t panel) {
+  constexpr double kGap = 0.01;  // between a panel and the label of the next one
   const double top = 1 - 1.1 * kHeadHeight / grid.height, bottom = 60.0 / grid.height;
   const double gap_y = 55.0 / grid.height;
   const double row = static_cast<double>(panel / grid.columns);
   const double column = static_cast<double>(panel % grid.columns);
   const double columns = static_cast<double>(grid.columns), rows = static_cast<double>(grid.rows);
-  const double width = (grid.right - kLeft - kGapX * (columns - 1)) / columns;
+  const double width = (grid.right - (kLeft + kGap) * columns) / columns;
   const double height = (top - bottom - gap_y * (rows - 1)) / rows;
-  const double left = kLeft + column * (width + kGapX), above = top - row * (height + gap_y);
+  const double left = kLeft + column * (width + kLeft + kGap);
+  const double above = top - row * (height + gap_y);
+  return {left, left + width, above, above - height};
+}
+
+std::string margins(const Box& box) {
   return fmt::format(
       "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
       "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n",
-      left, left + width, above, above - height);
+      box.left, box.right, box.top, box.bottom);
+}
+
+/// At a fixed place: beside wide ticks gnuplot would put it outside the picture.
+std::string y_label(const Box& box, const std::string& label) {
+  return fmt::format(
+      "set label 3 {} at screen {:.4f}, screen {:.4f} center rotate by 90 textcolor rgb "
+      "'#555555'\n",
+      gnuplot_text(label), box.left - kLeft + 0.012, (box.top + box.bottom) / 2);
+}
+
+/// Where the legend begins.
+std::string legend_place(const CurvePicture& picture, const Grid& grid) {
+  const Box place = box_of(grid, picture.panels.size());
+  return fmt::format(
+      "set key at screen {:.4f}, screen {:.4f} left top reverse Left spacing 1.2 samplen 2\n",
+      grid.place_left ? place.left : grid.right + 0.005,
+      grid.place_left ? place.top : 1 - 1.1 * kHeadHeight / grid.height);
 }
 
 /// In the first panel: a curve without points for each entry.
@@ -128,16 +161,12 @@ std::string mark_text(const std::optional<PlotMark>& mark) {
 std::string panel_text(const CurvePicture& picture, const Grid& grid, std::size_t index) {
   const PlotPanel& panel = picture.panels[index];
   const bool lowest = index + grid.columns >= picture.panels.size();
-  std::string text = margins(grid, index) + mark_text(panel.mark);
-  text += "set ylabel " + gnuplot_text(panel.label) + " textcolor rgb '#555555'\n";
+  const Box box = box_of(grid, index);
+  std::string text = margins(box) + mark_text(panel.mark) + y_label(box, panel.label);
   text += lowest ? "set xlabel " + gnuplot_text(picture.x_label) + " textcolor rgb '#555555'\n"
                  : "unset xlabel\n";
   text += panel.from_zero ? "set yrange [0:*]\n" : "set yrange [*:*]\n";
-  text += index == 0 ? fmt::format(
-                           "set key at screen {:.4f}, screen {:.4f} left top reverse Left "
-                           "spacing 1.2 samplen 2\n",
-                           grid.right + 0.005, 1 - 1.1 * kHeadHeight / grid.height)
-                     : "unset key\n";
+  text += index == 0 ? legend_place(picture, grid) : "unset key\n";
   text += "plot $nothing using 1:2 with lines notitle";
   for (std::size_t c = 0; c < panel.curves.size(); ++c) {
     const bool dot = panel.curves[c].points.size() == 1;
@@ -145,6 +174,13 @@ std::string panel_text(const CurvePicture& picture, const Grid& grid, std::size_
             (dot ? "points pointtype 7 " : "lines ") + line_of(panel.curves[c].style) + " notitle";
   }
   return text + (index == 0 ? legend_curves(picture) : "") + "\n";
+}
+
+/// The distance of ticks for epochs and steps: 1, 2, 5, 10, ..., about eight of them.
+double whole_tick(double span) {
+  double tick = 1;
+  for (std::size_t i = 0; span > 10 * tick; ++i) tick *= i % 3 == 1 ? 2.5 : 2;
+  return tick;
 }
 
 /// The x axis is the same in all panels.
@@ -163,7 +199,8 @@ std::string x_range(const CurvePicture& picture) {
            number_text(most) + "]\n";
   }
   const double margin = most > least ? 0.02 * (most - least) : 0.5;
-  return "set xrange [" + number_text(least - margin) + ":" + number_text(most + margin) + "]\n";
+  return "set xtics " + number_text(whole_tick(most - least)) + "\nset xrange [" +
+         number_text(least - margin) + ":" + number_text(most + margin) + "]\n";
 }
 
 }  // namespace
@@ -172,7 +209,8 @@ std::string curve_script(const CurvePicture& picture, const std::filesystem::pat
   const Grid grid = grid_of(picture);
   std::string text = "if (!exists(\"prefix\")) prefix = ''\nset encoding utf8\n";
   text += "$nothing << END\n0 NaN\nEND\n" + data_blocks(picture);
-  text += gnuplot_output(output, kWidth, grid.height) + std::string(gnuplot_look());
+  text += gnuplot_output(output, kWidth, grid.height) + std::string(gnuplot_look()) +
+          "set format y '%.4g'\n";
   text += x_range(picture) + "set offsets graph 0, graph 0, graph 0.05, graph 0\n";
   text += "set multiplot title " + gnuplot_text(picture.title) + " noenhanced font ',16'\n";
   for (std::size_t i = 0; i < picture.panels.size(); ++i) text += panel_text(picture, grid, i);

@@ -51,7 +51,8 @@ struct CurvePicture {
   std::vector<PlotPanel> panels;  // at least one
 };
 
-/// The script with its data, for draw_picture(): two panels in a row, the legend on the right. A
+/// The script with its data, for draw_picture(): two panels in a row, the legend in the place
+/// after the last one, else on the right. A
 /// curve of more than 2000 points is drawn through the means of as many stretches.
 [[nodiscard]] std::string curve_script(const CurvePicture& picture,
                                        const std::filesystem::path& output);

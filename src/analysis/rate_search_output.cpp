@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "report/csv_file.h"
 
@@ -52,7 +53,7 @@ CurvePicture rate_search_picture(const RateSearch& search, const std::string& na
 std::string rate_search_text(const RateSearch& search, const std::string& key) {
   if (search.steps.empty()) return "the loss was not finite at the first step\n";
   std::string text =
-      fmt::format("{} steps, learning rate {} to {}{}\n", search.steps.size(),
+      fmt::format("{}, learning rate {} to {}{}\n", count_text(std::ssize(search.steps), "step"),
                   rate_text(search.steps.front().rate), rate_text(search.steps.back().rate),
                   search.diverged ? ", where the loss diverged" : "");
   if (!search.suggested) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "config/difference.h"
@@ -19,12 +21,11 @@ bool is_count(const std::string& column) {
 /// The measured columns of all runs.
 std::vector<std::string> measured_columns(std::span<const RecordedRun> runs) {
   std::vector<std::string> names = {"loss", "accuracy", "val_loss", "val_accuracy"};
+  std::unordered_set<std::string> known(names.begin(), names.end());
   for (const RecordedRun& run : runs) {
     for (const std::string& column : run.epochs.columns) {
       if (column == "lr") break;  // what follows measures the training itself
-      if (!is_count(column) && std::ranges::find(names, column) == names.end()) {
-        names.push_back(column);
-      }
+      if (!is_count(column) && known.insert(column).second) names.push_back(column);
     }
   }
   return names;
@@ -34,17 +35,25 @@ std::optional<double> last_of(const std::vector<std::optional<double>>& values) 
   return values.empty() ? std::nullopt : values.back();
 }
 
-Measured measured_of(const CsvTable& epochs, const std::string& column) {
-  const std::vector<std::optional<double>> values = epochs.values(column);
-  const bool minimised = usual_mode(column) == BestConfig::Mode::min;
-  Measured measured{.last = last_of(values)};
-  for (const auto& value : values) {
+/// Of the column `index`, called `name`.
+Measured measured_of(const CsvTable& epochs, std::size_t index, const std::string& name) {
+  const bool minimised = usual_mode(name) == BestConfig::Mode::min;
+  Measured measured;
+  for (const auto& row : epochs.rows) {
+    const std::optional<double>& value = measured.last = row[index];
     if (!value) continue;
     const bool better =
         !measured.best || (minimised ? *value < *measured.best : *value > *measured.best);
     if (better) measured.best = value;
   }
   return measured;
+}
+
+/// The columns of a table by name.
+std::unordered_map<std::string, std::size_t> indices_of(const CsvTable& table) {
+  std::unordered_map<std::string, std::size_t> indices;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) indices.emplace(table.columns[i], i);
+  return indices;
 }
 
 std::optional<std::int64_t> whole(const std::optional<double>& value) {
@@ -64,8 +73,11 @@ RunTableRow row_of(const RecordedRun& run, const RunTable& table) {
     if (!row.epoch) row.epoch = run.status->at.epoch;
     if (!row.epochs) row.epochs = run.status->epochs;
   }
+  const std::unordered_map<std::string, std::size_t> indices = indices_of(run.epochs);
   for (const std::string& name : table.measured) {
-    row.measured.push_back(measured_of(run.epochs, name));
+    const auto index = indices.find(name);
+    row.measured.push_back(index == indices.end() ? Measured()
+                                                  : measured_of(run.epochs, index->second, name));
   }
   return row;
 }
@@ -79,11 +91,10 @@ void add_variations(std::span<const RecordedRun> runs, RunTable& table) {
   std::vector<config::Variation> varied = config::variations(configs);
   std::erase_if(varied,
                 [](const config::Variation& variation) { return variation.key == kThreadsKey; });
-  std::ranges::stable_partition(varied, [&](const config::Variation& variation) {
-    return std::ranges::any_of(runs, [&](const RecordedRun& run) {
-      return std::ranges::find(run.changed, variation.key) != run.changed.end();
-    });
-  });
+  std::unordered_set<std::string> changed;
+  for (const RecordedRun& run : runs) changed.insert(run.changed.begin(), run.changed.end());
+  std::ranges::stable_partition(
+      varied, [&](const config::Variation& variation) { return changed.contains(variation.key); });
   for (const config::Variation& variation : varied) table.keys.push_back(variation.key);
   std::size_t next = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -19,8 +19,18 @@ struct Measured {
   std::optional<double> best;  // the lowest of a loss or an error, else the highest
 };
 
+/// What a row stands for that has the means of several runs. Deviations are those of a sample,
+/// sqrt(sum of squares / (n - 1)); empty for one run.
+struct RunGroup {
+  std::vector<std::string> runs;      // of the means, one for each seed
+  std::vector<std::string> seeds;     // theirs
+  std::vector<std::string> left_out;  // runs that have not completed
+  std::optional<double> best;         // deviation of RunTableRow::best
+  std::vector<Measured> measured;     // deviations of RunTableRow::measured
+};
+
 struct RunTableRow {
-  std::string run;                     // path of its folder
+  std::string run;                     // path of its folder; of a group, of its best run
   std::string state;                   // as in RecordedRun
   std::optional<int> exit_code;        // as in RecordedRun
   std::optional<std::int64_t> epoch;   // finished epochs
@@ -30,6 +40,7 @@ struct RunTableRow {
   std::optional<double> images_per_s;  // of the last epoch
   std::vector<Measured> measured;      // of RunTable::measured
   std::vector<std::string> values;     // of RunTable::keys
+  std::optional<RunGroup> group;       // the row has means
 };
 
 struct RunTable {
@@ -37,6 +48,7 @@ struct RunTable {
   std::vector<std::string> measured;
   std::vector<std::string> keys;  // of configs, and of facts (analysis/result_facts.h)
   std::vector<RunTableRow> rows;
+  bool grouped = false;  // each row is a group
 };
 
 /// The runs in their order. `keys`: the columns of config keys, as those of a sweep's grid
@@ -46,14 +58,34 @@ struct RunTable {
 [[nodiscard]] RunTable tabulate(std::span<const RecordedRun> runs,
                                 std::vector<std::string> keys = {});
 
+/// The metric that all rows are judged by; "" if they differ or none has a value.
+[[nodiscard]] std::string common_metric(const RunTable& table);
+/// The row with the best value, if all are judged by one metric; the first of equal ones.
+[[nodiscard]] std::optional<std::size_t> best_row(const RunTable& table);
+/// Sorts the rows, the best first by a measured value, else the smallest; equal ones keep their
+/// order and rows without a number are last. `column`: best, epoch, time, images_per_s, a measured
+/// one, that with best_, a key, or its end ("lr"). Throws Error{command_line} with the known ones
+/// for any other.
+void sort_rows(RunTable& table, const std::string& column);
+/// "train --config runs/lr/0002/config.yaml": trains the run of a folder once more, with its
+/// --init and its ranks.
+[[nodiscard]] std::string repeat_command(const std::filesystem::path& folder);
+
 /// For people: how far each run is, the best value as it judged it, the last ones, and at most
-/// `most_keys` keys, long values cut; a line says so if there are more.
-[[nodiscard]] std::string run_table_text(const RunTable& table, std::size_t most_keys = 6);
+/// `most_keys` keys, long values cut; a line says so if there are more. Lines fit `width` columns
+/// of a terminal, 0: they may be of any length. The best row has a star, and a line says how to
+/// repeat it.
+[[nodiscard]] std::string run_table_text(const RunTable& table, int width = 0,
+                                         std::size_t most_keys = 6);
 /// One line per run: run, state, exit_code, epoch, epochs, best_metric, best, best_epoch,
-/// elapsed_s, images_per_s, then last_ and best_ of each measured column, then the keys. What is
-/// not known is empty.
+/// elapsed_s, images_per_s, then last_ and best_ of each measured column, then the keys. Of groups:
+/// the keys, seeds (their number), left_out, best_metric, best and best_deviation, elapsed_s, then
+/// last_ and best_ of each measured column, each followed by its deviation. What is not known is
+/// empty.
 [[nodiscard]] std::string run_table_csv(const RunTable& table);
-/// {"keys": [...], "runs": [{...}]}: the same values; "config" of a run has the keys.
+/// {"keys": [...], "runs": [{...}], "best": {"run", "command"}}: the same values; "config" of a run
+/// has the keys. Of groups: {"by": [...], "groups": [{...}], "best": ...}, where values are
+/// {"mean", "deviation"}.
 [[nodiscard]] Json run_table_json(const RunTable& table);
 
 }  // namespace trainyard

@@ -1,58 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
+// `train compare` for programs.
 #include "analysis/run_table.h"
-#include "analysis/text_table.h"
-#include "base/text.h"
 #include "report/csv_file.h"
-#include "report/epoch_line.h"
 
 namespace trainyard {
 
 namespace {
-
-std::string shown(const std::optional<double>& value) { return value ? value_text(*value) : ""; }
-
-/// "complete", "failed (4)": with the exit code, if it is not 0.
-std::string state_text(const RunTableRow& row) {
-  if (row.exit_code.value_or(0) == 0) return row.state;
-  return fmt::format("{} ({})", row.state, *row.exit_code);
-}
-
-std::string epoch_text(const RunTableRow& row) {
-  if (!row.epoch) return "";
-  return std::to_string(*row.epoch) + (row.epochs ? "/" + std::to_string(*row.epochs) : "");
-}
-
-/// The metric that all runs are judged by; "" if they differ.
-std::string common_metric(const RunTable& table) {
-  std::string name;
-  for (const RunTableRow& row : table.rows) {
-    if (!row.best) continue;
-    if (!name.empty() && name != row.best->metric) return "";
-    name = row.best->metric;
-  }
-  return name;
-}
-
-/// `metric`: see common_metric(); without one each row names its own.
-TableLine line_of(const RunTable& table, const RunTableRow& row, const std::string& metric) {
-  TableLine line = {row.run, state_text(row), epoch_text(row)};
-  const std::string own = row.best && metric.empty() ? row.best->metric + " " : "";
-  line.push_back(row.best ? own + value_text(row.best->value) : "");
-  line.push_back(row.best ? std::to_string(row.best->epoch) : "");
-  for (std::size_t i = 0; i < table.measured.size(); ++i) {
-    line.push_back(shown(row.measured[i].last));
-  }
-  line.push_back(row.elapsed_s ? duration_text(*row.elapsed_s) : "");
-  return line;
-}
-
-std::string key_text(const std::string& value) {
-  constexpr std::size_t kMost = 24;
-  return value.size() <= kMost ? value : value.substr(0, kMost) + "...";
-}
 
 Json best_json(const std::optional<BestValue>& best) {
   if (!best) return nullptr;
@@ -61,6 +13,12 @@ Json best_json(const std::optional<BestValue>& best) {
 
 Json count_or_null(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+Json config_json(const RunTable& table, const RunTableRow& row) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < table.keys.size(); ++i) json[table.keys[i]] = row.values[i];
+  return json;
 }
 
 Json row_json(const RunTable& table, const RunTableRow& row) {
@@ -76,10 +34,7 @@ Json row_json(const RunTable& table, const RunTableRow& row) {
     json["metrics"][table.measured[i]] = {{"last", number_or_null(row.measured[i].last)},
                                           {"best", number_or_null(row.measured[i].best)}};
   }
-  json["config"] = Json::object();
-  for (std::size_t i = 0; i < table.keys.size(); ++i) {
-    json["config"][table.keys[i]] = row.values[i];
-  }
+  json["config"] = config_json(table, row);
   return json;
 }
 
@@ -106,29 +61,74 @@ CsvRow csv_row(const RunTableRow& row) {
   return fields;
 }
 
-}  // namespace
+Json statistic_json(const std::optional<double>& mean, const std::optional<double>& deviation) {
+  return {{"mean", number_or_null(mean)}, {"deviation", number_or_null(deviation)}};
+}
 
-std::string run_table_text(const RunTable& table, std::size_t most_keys) {
-  const std::size_t keys = std::min(table.keys.size(), most_keys);
-  const std::string metric = common_metric(table);
-  TableLine heading = {"run", "state", "epoch", metric.empty() ? "best" : "best " + metric, "at"};
-  heading.insert(heading.end(), table.measured.begin(), table.measured.end());
-  heading.emplace_back("time");
-  for (std::size_t i = 0; i < keys; ++i) heading.push_back(table.keys[i]);
-  std::vector<TableLine> lines = {heading};
-  for (const RunTableRow& row : table.rows) {
-    TableLine& line = lines.emplace_back(line_of(table, row, metric));
-    for (std::size_t i = 0; i < keys; ++i) line.push_back(key_text(row.values[i]));
+Json group_json(const RunTable& table, const RunTableRow& row) {
+  const RunGroup& group = *row.group;
+  Json best;
+  if (row.best) {
+    best = statistic_json(row.best->value, group.best);
+    best["metric"] = row.best->metric;
   }
-  std::string text = aligned_table(lines);
-  if (keys < table.keys.size()) {
-    text += fmt::format("{} more keys differ: --csv FILE and --json have all of them\n",
-                        table.keys.size() - keys);
+  Json json{{"config", config_json(table, row)},
+            {"seeds", group.seeds},
+            {"runs", group.runs},
+            {"left_out", group.left_out},
+            {"best", best},
+            {"elapsed_s", number_or_null(row.elapsed_s)}};
+  for (std::size_t i = 0; i < table.measured.size(); ++i) {
+    json["metrics"][table.measured[i]] = {
+        {"last", statistic_json(row.measured[i].last, group.measured[i].last)},
+        {"best", statistic_json(row.measured[i].best, group.measured[i].best)}};
   }
+  return json;
+}
+
+CsvRow group_csv_row(const RunTableRow& row) {
+  const RunGroup& group = *row.group;
+  CsvRow fields;
+  for (const std::string& value : row.values) fields.add_text(value);
+  fields.add(std::ssize(group.seeds)).add(std::ssize(group.left_out));
+  fields.add_text(row.best ? row.best->metric : "");
+  fields.add(row.best ? std::optional(row.best->value) : std::nullopt).add(group.best);
+  fields.add(row.elapsed_s);
+  for (std::size_t i = 0; i < row.measured.size(); ++i) {
+    fields.add(row.measured[i].last).add(group.measured[i].last);
+    fields.add(row.measured[i].best).add(group.measured[i].best);
+  }
+  return fields;
+}
+
+std::string groups_csv(const RunTable& table) {
+  CsvRow heading;
+  for (const std::string& key : table.keys) heading.add_text(key);
+  for (const char* name :
+       {"seeds", "left_out", "best_metric", "best", "best_deviation", "elapsed_s"}) {
+    heading.add(std::string_view(name));
+  }
+  for (const std::string& name : table.measured) {
+    for (const std::string& column : {"last_" + name, "best_" + name}) {
+      heading.add_text(column).add_text(column + "_deviation");
+    }
+  }
+  std::string text = heading.text();
+  for (const RunTableRow& row : table.rows) text += group_csv_row(row).text();
   return text;
 }
 
+Json best_row_json(const RunTable& table) {
+  const auto best = best_row(table);
+  if (!best) return nullptr;
+  const std::string& run = table.rows[*best].run;
+  return {{"run", run}, {"command", repeat_command(run)}};
+}
+
+}  // namespace
+
 std::string run_table_csv(const RunTable& table) {
+  if (table.grouped) return groups_csv(table);
   CsvRow heading;
   for (const char* name : {"run", "state", "exit_code", "epoch", "epochs", "best_metric", "best",
                            "best_epoch", "elapsed_s", "images_per_s"}) {
@@ -144,9 +144,14 @@ std::string run_table_csv(const RunTable& table) {
 }
 
 Json run_table_json(const RunTable& table) {
-  Json runs = Json::array();
-  for (const RunTableRow& row : table.rows) runs.push_back(row_json(table, row));
-  return {{"keys", table.keys}, {"runs", runs}};
+  Json rows = Json::array();
+  for (const RunTableRow& row : table.rows) {
+    rows.push_back(table.grouped ? group_json(table, row) : row_json(table, row));
+  }
+  const char* const keys = table.grouped ? "by" : "keys";
+  return {{keys, table.keys},
+          {table.grouped ? "groups" : "runs", rows},
+          {"best", best_row_json(table)}};
 }
 
 }  // namespace trainyard

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/difference.h"
 #include "run/config/batch_numbers.h"
@@ -48,21 +49,14 @@ std::optional<std::int64_t> expected_samples(const RunConfig& run) {
 
 CurvePicture schedule_curve(const RunConfig& run, std::int64_t ranks, std::int64_t samples) {
   const BatchNumbers batch = batch_numbers(run, ranks, samples);
-  const auto schedule = schedule_of(run, batch.global);
-  const ScheduleContext context{
-      .base = run.optimizer->rate, .epochs = run.epochs, .steps_per_epoch = batch.steps};
   PlotCurve curve;
-  const std::int64_t steps = run.epochs * batch.steps;
-  // More than the picture has columns.
-  constexpr std::int64_t kMostPoints = 2000;
-  const std::int64_t stride = (steps + kMostPoints - 1) / kMostPoints;
-  for (std::int64_t step = 0; step < steps; step += stride) {
-    const double rate = schedule ? schedule->rate(step, context) : context.base;
-    const double decay = 1.0 + run.optimizer->time_decay * static_cast<double>(step);
-    curve.points.push_back(
-        {static_cast<double>(step) / static_cast<double>(batch.steps), rate / decay});
+  constexpr std::int64_t kMostPoints = 2000;  // more than the picture has columns
+  for (const RatePoint& point : scheduled_rates(run, batch, kMostPoints)) {
+    const auto done = static_cast<double>(point.step - 1);
+    curve.points.push_back({done / static_cast<double>(batch.steps), point.rate});
   }
-  return {.title = fmt::format("{}: {} epochs of {} steps", run.name, run.epochs, batch.steps),
+  return {.title = fmt::format("{}: {} of {}", run.name, count_text(run.epochs, "epoch"),
+                               count_text(batch.steps, "step")),
           .x_label = "epoch",
           .panels = {{.label = "learning rate", .curves = {curve}, .from_zero = true}}};
 }

@@ -54,7 +54,8 @@ Findings examine(std::string version, const GpuSearchPaths& paths) {
                     .cpu_libraries = make_cpu_executors()->libraries(),
                     .host = look_at_host(),
                     .plugin = paths.plugin,
-                    .folders = paths.folders};
+                    .folders = paths.folders,
+                    .driver = driver_is_there()};
   try {
     const std::unique_ptr<Backend> backend = load_plugin(paths.plugin);
     findings.survey = backend->survey();
@@ -138,7 +139,8 @@ Json doctor_json(const Findings& findings) {
 }
 
 int doctor_exit_code(const Findings& findings) {
-  return missing(findings).empty() ? 0 : static_cast<int>(ErrorKind::device);
+  const bool healthy = !findings.driver || missing(findings).empty();
+  return healthy ? 0 : static_cast<int>(ErrorKind::device);
 }
 
 }  // namespace trainyard

@@ -25,6 +25,7 @@ struct Findings {
   std::optional<GpuSurvey> survey;  // with a GPU part
   std::vector<LibraryFinding> libraries;
   std::vector<std::filesystem::path> folders;  // where libraries were looked for
+  bool driver = false;  // NVIDIA's is there: the machine is meant to have a GPU
 };
 
 /// Examines the machine. Throws nothing for what is missing.
@@ -38,7 +39,7 @@ struct Findings {
 [[nodiscard]] std::string doctor_text(const Findings& findings);
 /// The same for programs.
 [[nodiscard]] Json doctor_json(const Findings& findings);
-/// 0, or 8 if something is missing.
+/// 0, or 8 if something is missing on a machine with NVIDIA's driver; others train on the CPU.
 [[nodiscard]] int doctor_exit_code(const Findings& findings);
 
 }  // namespace trainyard

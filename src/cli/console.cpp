@@ -154,6 +154,8 @@ int terminal_columns(int descriptor, const char* stated) {
   return told ? size.ws_col : kUsualColumns;
 }
 
+int output_columns() { return terminal_columns(STDOUT_FILENO, std::getenv("COLUMNS")); }
+
 std::unique_ptr<MetricsSink> make_console(const ConsoleOptions& options, const Clock& clock,
                                           Messages& messages, const Banner& banner,
                                           std::int64_t epochs) {

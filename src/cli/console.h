@@ -28,6 +28,9 @@ struct ConsoleOptions {
 /// null.
 [[nodiscard]] int terminal_columns(int descriptor, const char* stated);
 
+/// Those of stdout, with COLUMNS of the environment.
+[[nodiscard]] int output_columns();
+
 /// Prints the banner and returns the sink that prints the rest. `clock` and `messages` must outlive
 /// it.
 [[nodiscard]] std::unique_ptr<MetricsSink> make_console(const ConsoleOptions& options,

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/parallel.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/print.h"
@@ -66,10 +67,10 @@ int pack(const PackFlags& flags) {
               .seed = seed,
               .threads = available_cores(),
               .written = [&](std::int64_t done) { lines(done); }});
-  const std::string text =
-      fmt::format("{}: {} samples {} of {} classes, {:.1f} MB\n", destination,
-                  with_separators(set->size()), set->image_shape().text(), set->classes(),
-                  1e-6 * static_cast<double>(set->size() * set->image_shape().elements()));
+  const std::string text = fmt::format(
+      "{}: {} {} {} of {}, {:.1f} MB\n", destination, with_separators(set->size()),
+      plural(set->size(), "sample"), set->image_shape().text(), count_text(set->classes(), "class"),
+      1e-6 * static_cast<double>(set->size() * set->image_shape().elements()));
   print(text);
   return 0;
 }

@@ -47,13 +47,18 @@ std::string names_of(const CLI::Option& option) {
   return joined(names);
 }
 
-/// "--config FILE", or FILE if it has no flag.
+bool is_argument(const CLI::Option& option) { return names_of(option).empty(); }
+
+}  // namespace
+
 std::string usage_of(const CLI::Option& option) {
   const std::string names = names_of(option);
   const bool takes = option.get_type_size() != 0;
   if (names.empty()) return option.get_type_name();
   return takes ? names + " " + option.get_type_name() : names;
 }
+
+namespace {
 
 std::string flag_list(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
@@ -72,40 +77,61 @@ std::string text_of(const CLI::Option& option) {
   return text;
 }
 
-std::string rows_of(const CLI::App& app) {
+/// "\nArguments:\n" with the words, or "\nFlags:\n" with the flags; "" without any.
+std::string rows_of(const CLI::App& app, bool arguments, const std::string& heading) {
   std::string out;
-  for (const CLI::Option* option : app.get_options())
-    out += row(usage_of(*option), text_of(*option));
-  return out;
-}
-
-/// "train check --config FILE [FLAGS]".
-std::string usage_line(const CLI::App& app, const std::string& name) {
-  std::string out = name;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_required()) out += " " + usage_of(*option);
+    if (is_argument(*option) == arguments) out += row(usage_of(*option), text_of(*option));
   }
-  if (!app.get_subcommands(nullptr).empty()) return out + " COMMAND";
-  return out + " [FLAGS]";
+  return out.empty() ? "" : "\n" + heading + ":\n" + out;
 }
 
 std::string command_rows(const CLI::App& app) {
   std::string out;
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == kDefaultVerb) continue;
     out += row(command->get_name(), command->get_description());
   }
   return out;
 }
 
+/// The verbs under the headings of their groups.
+std::string verb_rows(const CLI::App& app) {
+  std::string out, heading;
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
+    if (verb->get_name() == kDefaultVerb) continue;
+    if (verb->get_group() != heading) out += "\n" + verb->get_group() + ":\n";
+    heading = verb->get_group();
+    out += row(verb->get_name(), verb->get_description());
+  }
+  return out;
+}
+
+std::string example_of(const CLI::App& app) {
+  return app.get_footer().empty() ? "" : "\nExample: " + app.get_footer() + "\n";
+}
+
 std::string program_help(const CLI::App& app, const CLI::App& train) {
   return app.get_description() + "\n\nUsage: " + usage_line(train, app.get_name()) + "\n       " +
-         app.get_name() + " VERB [FLAGS]\n\nFlags of 'train --config FILE':\n" + rows_of(train) +
-         "\nVerbs ('train VERB --help' lists the flags of one):\n" + command_rows(app) +
-         "\nFlags:\n" + rows_of(app);
+         app.get_name() + " VERB [FLAGS]\n" + example_of(train) +
+         rows_of(train, false, "Flags of 'train --config FILE'") +
+         "\nVerbs ('train VERB --help' lists the flags of one, with an example)\n" +
+         verb_rows(app) + rows_of(app, false, "Flags");
 }
 
 }  // namespace
+
+std::string usage_line(const CLI::App& app, const std::string& name) {
+  std::string out = name;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required()) {
+      out += " " + usage_of(*option);
+    } else if (is_argument(*option)) {
+      out += " [" + usage_of(*option) + "]";
+    }
+  }
+  if (!app.get_subcommands(nullptr).empty()) return out + " COMMAND";
+  return out + " [FLAGS]";
+}
 
 std::string HelpText::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {
   if (app->get_parent() == nullptr)
@@ -115,7 +141,7 @@ std::string HelpText::make_help(const CLI::App* app, std::string name, CLI::AppF
   out = wrapped(out, 0) + "\n\nUsage: " + usage_line(*app, name) + "\n";
   const std::string commands = command_rows(*app);
   if (!commands.empty()) out += "\nCommands:\n" + commands;
-  return out + "\nFlags:\n" + rows_of(*app);
+  return out + example_of(*app) + rows_of(*app, true, "Arguments") + rows_of(*app, false, "Flags");
 }
 
 }  // namespace trainyard::cli

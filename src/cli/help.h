@@ -12,4 +12,9 @@ class HelpText final : public CLI::FormatterBase {
                                       CLI::AppFormatMode mode) const override;
 };
 
+/// "--config FILE", or FILE if it has no flag.
+[[nodiscard]] std::string usage_of(const CLI::Option& option);
+/// "train check --config FILE [FLAGS]", where `name` is "train check".
+[[nodiscard]] std::string usage_line(const CLI::App& app, const std::string& name);
+
 }  // namespace trainyard::cli

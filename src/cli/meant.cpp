@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/help.h"
 #include "cli/run_flags.h"
 #include "config/diagnostics.h"
 #include "config/foreign_words.h"
@@ -128,6 +129,29 @@ std::string wrong_command(const CLI::App& verb, const std::vector<std::string>& 
   return "";
 }
 
+/// What is missing in a command, or too much, with its usage; `error` for any other mistake.
+std::string wrong_words(const CLI::App& verb, const CLI::ParseError& error,
+                        const std::vector<std::string>& extra) {
+  const CLI::App* app = &verb;
+  std::string name = "train " + verb.get_name();
+  for (; !app->get_subcommands().empty(); name += " " + app->get_name()) {
+    app = app->get_subcommands().front();
+  }
+  std::vector<std::string> words;
+  const bool missing = error.get_name() == "RequiredError";
+  if (!missing && error.get_name() != "ExtrasError") return error.what();
+  if (missing) {
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->get_required() && option->count() == 0) words.push_back(usage_of(*option));
+    }
+  } else {
+    for (const std::string& word : extra) words.push_back(shell_quoted(word));
+  }
+  if (words.empty()) return error.what();
+  return "'" + name + "' " + (missing ? "needs " : "has no use for ") + joined(words) +
+         "; usage: " + usage_line(*app, name);
+}
+
 }  // namespace
 
 std::vector<std::string> with_verb(std::vector<std::string> arguments) {
@@ -192,7 +216,7 @@ std::vector<std::string> mistakes(const CLI::App& app, const CLI::ParseError& er
   const std::vector<std::string> unknown = unknown_flags(flags, arguments);
   if (!unknown.empty()) return unknown;
   const std::string command = wrong_command(verb, arguments);
-  return {command.empty() ? error.what() : command};
+  return {command.empty() ? wrong_words(verb, error, app.remaining(true)) : command};
 }
 
 }  // namespace trainyard::cli

@@ -99,13 +99,13 @@ Json Messages::failure(const std::string& text, int exit_code) const {
 }
 
 bool asks_for_events(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kFlag = "--log";
+  std::string last;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--log=json") return true;
-    if (arguments[i] == "--log" && i + 1 < arguments.size() && arguments[i + 1] == "json") {
-      return true;
-    }
+    if (arguments[i] == kFlag && i + 1 < arguments.size()) last = arguments[i + 1];
+    if (arguments[i].starts_with("--log=")) last = arguments[i].substr(kFlag.size() + 1);
   }
-  return false;
+  return last == "json";
 }
 
 }  // namespace trainyard::cli

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -13,9 +12,11 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <new>
-#include <string_view>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -31,32 +32,67 @@ namespace {
 struct Verb {
   const char* name;
   const char* help;
+  const char* example;
   DeclareVerb declare;
 };
 
-constexpr std::array kVerbs{
-    Verb{"train", "train a model (the default verb)", declare_train},
-    Verb{"resume", "continue a run from its newest valid checkpoint", declare_resume},
-    Verb{"check", "check config, data and memory with one batch; writes nothing", declare_check},
-    Verb{"summary", "list the layers of a network", declare_summary},
-    Verb{"schema", "print the JSON Schema or the reference of the YAML files", declare_schema},
-    Verb{"bench", "measure the speed of training steps", declare_bench},
-    Verb{"browse", "draw samples beside what the network gets of them", declare_browse},
-    Verb{"data", "generate and pack data sets", declare_data},
-    Verb{"eval", "evaluate the model of a run: loss, metrics, classes, mistakes", declare_eval},
-    Verb{"predict", "predict the classes of pictures or texts with the model of a run",
-         declare_predict},
-    Verb{"generate", "write text with the model of a run", declare_generate},
-    Verb{"find-lr", "find a learning rate by raising it from step to step", declare_find_lr},
-    Verb{"plot", "draw the curves of runs, or the schedule of a run file", declare_plot},
-    Verb{"compare", "compare runs in a table", declare_compare},
-    Verb{"diff", "list what differs between the configs of two runs", declare_diff},
-    Verb{"init", "write a config and a network to begin with, for your data", declare_init},
-    Verb{"sweep", "train one config with many values of its keys", declare_sweep},
-    Verb{"export", "write a run's network for other programs (ONNX, safetensors)", declare_export},
-    Verb{"import", "name another program's weights as a network does", declare_import},
-    Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
+/// Verbs of one heading of --help, as in the README's table.
+struct VerbGroup {
+  const char* heading;
+  std::vector<Verb> verbs;
 };
+
+/// `train` itself is the first verb; its flags are the program's.
+const std::vector<VerbGroup>& verb_groups() {
+  static const std::vector<VerbGroup> kGroups = {
+      {"Training",
+       {{"train", "train a model (the default verb)",
+         "train --config quickstart --epochs 2 --set optimizer.sgd.lr=0.01", declare_train},
+        {"resume", "continue a run from its newest valid checkpoint",
+         "train resume runs/quickstart --max-time 2h", declare_resume}}},
+      {"Before training",
+       {{"init", "write a config and a network to begin with, for your data",
+         "train init photos/ --out work", declare_init},
+        {"data", "fetch, make, pack and read data sets", "train data get cifar10", declare_data},
+        {"browse", "draw samples beside what the network gets of them",
+         "train browse quickstart --draws 4 -o samples.png", declare_browse},
+        {"check", "check config, data and memory with one batch; writes nothing",
+         "train check work/photos.yaml", declare_check},
+        {"summary", "list the layers of a network", "train summary quickstart --svg network.svg",
+         declare_summary},
+        {"schema", "print the JSON Schema or the reference of the YAML files",
+         "train schema --reference", declare_schema}}},
+      {"Searching",
+       {{"find-lr", "find a learning rate by raising it from step to step",
+         "train find-lr quickstart -o rates.png", declare_find_lr},
+        {"sweep", "train one config with many values of its keys",
+         "train sweep quickstart --grid optimizer.sgd.lr=0.01,0.1 --seeds 3", declare_sweep}}},
+      {"Looking at runs",
+       {{"compare", "compare runs in a table",
+         "train compare 'runs/lr-*' --by optimizer.sgd.lr --sort val_loss", declare_compare},
+        {"diff", "list what differs between the configs of two runs",
+         "train diff runs/quickstart/0001 runs/quickstart/0002", declare_diff},
+        {"plot", "draw the curves of runs, or the schedule of a run file",
+         "train plot runs/quickstart --smooth 0.9 -o curves.png", declare_plot}}},
+      {"Using a model",
+       {{"eval", "evaluate the model of a run: loss, metrics, classes, mistakes",
+         "train eval runs/quickstart", declare_eval},
+        {"predict", "predict the classes of pictures or texts with the model of a run",
+         "train predict runs/photos holiday/ --csv", declare_predict},
+        {"generate", "write text with the model of a run",
+         "train generate runs/book --prompt 'Once upon'", declare_generate},
+        {"export", "write a run's network for other programs (ONNX, safetensors)",
+         "train export runs/photos --onnx photos.onnx --preprocess", declare_export},
+        {"import", "name another program's weights as a network does",
+         "train import resnet.safetensors --config finetune.yaml -o init.safetensors",
+         declare_import}}},
+      {"Machines",
+       {{"bench", "measure the speed of training steps", "train bench quickstart --layers",
+         declare_bench},
+        {"doctor", "report what this machine offers, or the state of a run",
+         "train doctor runs/quickstart", declare_doctor}}}};
+  return kGroups;
+}
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -88,9 +124,9 @@ int report_command_line(const CLI::App& app, const CLI::ParseError& error,
   for (const std::string& message : mistakes(app, error, arguments)) {
     messages.fail(message, kExitCode);
   }
-  const bool of_verb = std::any_of(
-      kVerbs.begin() + 1, kVerbs.end(),  // the first one's flags are the program's
-      [&](const Verb& verb) { return !arguments.empty() && arguments[0] == verb.name; });
+  const auto verbs = app.get_subcommands(
+      [&](const CLI::App* verb) { return !arguments.empty() && verb->get_name() == arguments[0]; });
+  const bool of_verb = !verbs.empty() && arguments[0] != "train";  // its flags are the program's
   messages.note("see 'train " + (of_verb ? arguments[0] + " " : "") + "--help'");
   return kExitCode;
 }
@@ -117,13 +153,18 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   CLI::App app("train: neural networks from YAML files", "train");
   app.formatter(std::make_shared<HelpText>());
   app.option_defaults()->always_capture_default();
+  // Of a repeated flag the last one counts, as for aliases and scripts; lists collect all.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", version_text(), "print the version and exit");
   app.require_subcommand(1);
-  std::array<Action, kVerbs.size()> actions;
-  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
-    CLI::App* verb = app.add_subcommand(kVerbs[i].name, kVerbs[i].help);
-    kVerbs[i].declare(*verb, context, actions[i]);
+  std::map<std::string, Action> actions;
+  for (const VerbGroup& group : verb_groups()) {
+    for (const Verb& verb : group.verbs) {
+      CLI::App* own = app.add_subcommand(verb.name, verb.help);
+      verb.declare(*own, context, actions[verb.name]);
+      own->group(group.heading)->footer(verb.example);
+    }
   }
   std::vector<std::string> arguments = with_verb({argv + 1, argv + argc});
   const std::vector<std::string> typed = arguments;
@@ -134,17 +175,17 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
     return report_command_line(app, error, typed, messages);
   }
   refuse_empty_values(app);
-  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
-    if (app.got_subcommand(kVerbs[i].name)) return actions[i]();
-  }
-  return static_cast<int>(ErrorKind::bug);
+  return actions.at(app.get_subcommands().front()->get_name())();
 }
 
 /// Results that could not be written are an error, as with `> file` on a full disk.
 int with_results_written(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  throw Error(ErrorKind::disk, std::string("cannot write to standard output: ") +
-                                   std::strerror(errno) + "; make room, or write elsewhere");
+  throw Error(
+      ErrorKind::disk,
+      std::string("cannot write to standard output: ") + std::strerror(errno) +
+          (code == 0 ? "; the command itself is done, only what it printed is lost: " : "; ") +
+          "make room, or write elsewhere");
 }
 
 }  // namespace

@@ -10,12 +10,17 @@
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "cli/checks.h"
 #include "cli/environment.h"
+#include "cli/messages.h"
+#include "cli/named_run.h"
 #include "cli/rank_gpus.h"
 #include "config/diagnostics.h"
 #include "config/load.h"
 #include "config/near_file.h"
+#include "run/config/resolved_config.h"
+#include "run/run_folder.h"
 
 namespace trainyard::cli {
 namespace {
@@ -76,12 +81,9 @@ DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
 /// Refuses a network file given as a run file, for which the error would otherwise list unknown and
 /// missing keys.
 void refuse_network_file(const fs::path& path) {
+  if (!is_network_file(path)) return;
   const config::Node file = config::load_yaml(path);
-  const config::Node* layers = file.find("layers");
-  if (layers == nullptr || file.find("network") != nullptr || file.find("extends") != nullptr) {
-    return;
-  }
-  throw Error(ErrorKind::config, layers->where.text() +
+  throw Error(ErrorKind::config, file.find("layers")->where.text() +
                                      ": this is a network file: it has 'layers' but no 'network'; "
                                      "--config needs a run file, which names it: network: {file: " +
                                      path.filename().string() + "}");
@@ -89,10 +91,12 @@ void refuse_network_file(const fs::path& path) {
 
 }  // namespace
 
-void add_run_flags(CLI::App& app, RunFlags& flags) {
+void add_run_flags(CLI::App& app, RunFlags& flags, const Context& context) {
   app.add_option("FILE,--config", flags.config,
-                 "run file: a path, or a name in configs/; --config may be omitted before a path")
+                 "run file: a path, or a name in configs/, or a run, for its config; --config may "
+                 "be omitted before a path")
       ->required()
+      ->transform(newest_run_of_name(context))
       ->type_name("FILE");
   add_device_flags(app, flags);
 }
@@ -127,6 +131,7 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
 fs::path find_config(const std::string& name) {
   std::vector<std::string> known;
   std::error_code ignored;
+  if (is_run_folder(name)) return fs::path(name) / "config.yaml";
   for (const std::string& candidate : {name, name + ".yaml"}) {
     if (fs::is_regular_file(candidate, ignored)) return candidate;
     for (const fs::path& folder : config_folders()) {
@@ -147,9 +152,26 @@ fs::path find_config(const std::string& name) {
                                      ", each with .yaml too)" + hint);
 }
 
+void add_short_form(std::vector<std::string>& overrides, const std::string& key,
+                    const std::string& value) {
+  const std::string own = key + "=" + value;
+  for (const std::string& text : overrides) {
+    if (text == own || !text.starts_with(key + "=")) continue;
+    refuse_command("--" + key + " " + shell_quoted(value) + " and --set " + shell_quoted(text) +
+                   " contradict each other; give one of them");
+  }
+  overrides.push_back(own);
+}
+
+bool is_network_file(const fs::path& path) {
+  const config::Node file = config::load_yaml(path);
+  return file.find("layers") != nullptr && file.find("network") == nullptr &&
+         file.find("extends") == nullptr;
+}
+
 std::vector<std::string> overrides_of(const RunFlags& flags) {
   std::vector<std::string> overrides = flags.overrides;
-  if (!flags.precision.empty()) overrides.push_back("precision=" + flags.precision);
+  if (!flags.precision.empty()) add_short_form(overrides, "precision", flags.precision);
   return overrides;
 }
 
@@ -158,11 +180,22 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
   refuse_network_file(file);
   RunConfig run = read_run_config(file, overrides_of(flags), variable("TRAINYARD_DATA"));
   // The thread count is part of a run's record, though no result depends on it.
-  if (flags.threads > 0) settle_threads(run, flags.threads);
+  if (flags.threads > 0) {
+    std::vector<std::string> given = flags.overrides;
+    add_short_form(given, "threads", std::to_string(flags.threads));
+    settle_threads(run, flags.threads);
+  }
   const int share = std::max(1, available_cores() / local_ranks);
   if (run.threads == 0) settle_threads(run, share);
   settle_precision(run, run.precision.value_or(default_precision(kind_of(flags))));
   return run;
+}
+
+void note_replaced(const RunFlags& flags, Messages& messages) {
+  const fs::path file = find_config(flags.config);
+  for (const std::string& text : replaced_by(overrides_of(flags), file)) {
+    messages.note("--set replaces " + text + ", of " + file.string());
+  }
 }
 
 DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, open_gpus_of(flags)); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/gpus.h"
+#include "cli/verbs.h"
 #include "launch/rank_identity.h"
 #include "run/config/run_config.h"
 #include "run/data_changes.h"
@@ -30,14 +31,23 @@ struct RunFlags {
 
 /// Declares --changed-data, whose help is `changed`, and --check-data.
 void add_data_flags(CLI::App& app, DataCheck& check, const std::string& changed);
-/// Declares --config and those of add_device_flags().
-void add_run_flags(CLI::App& app, RunFlags& flags);
+/// Declares --config, which also takes a run for its config.yaml, and those of add_device_flags().
+void add_run_flags(CLI::App& app, RunFlags& flags, const Context& context);
 /// Declares --set, --device, --precision, --gpus, --no-tune and --threads.
 void add_device_flags(CLI::App& app, RunFlags& flags);
+/// Adds KEY=value, of the flag --KEY. Throws Error{command_line} if --set gives the key another
+/// value.
+void add_short_form(std::vector<std::string>& overrides, const std::string& key,
+                    const std::string& value);
 /// --set and its short forms.
 [[nodiscard]] std::vector<std::string> overrides_of(const RunFlags& flags);
+/// Whether the file is a network instead of a run: it has layers, but names no network. Throws
+/// Error{config} if it cannot be read.
+[[nodiscard]] bool is_network_file(const std::filesystem::path& path);
 /// If the number of threads is not given, the cores are divided among `local_ranks` ranks.
 [[nodiscard]] RunConfig read_config(const RunFlags& flags, int local_ranks = 1);
+/// A line for what --set replaces besides the keys that it names, as another optimizer does.
+void note_replaced(const RunFlags& flags, Messages& messages);
 /// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks,
 /// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
@@ -54,9 +64,9 @@ void print_warning(const std::string& text);
 /// libraries according to the environment.
 [[nodiscard]] GpuSearchPaths gpu_search_paths();
 
-/// `name` as given, then in configs/ under the current folder, then in the share folder of the
-/// installed program; ".yaml" may be left out. Throws Error{config} with the paths tried and the
-/// nearest name.
+/// The config.yaml of a run folder; else `name` as given, then in configs/ under the current
+/// folder, then in the share folder of the installed program; ".yaml" may be left out. Throws
+/// Error{config} with the paths tried and the nearest name.
 [[nodiscard]] std::filesystem::path find_config(const std::string& name);
 
 }  // namespace trainyard::cli

@@ -4,17 +4,14 @@
 
 #include "cli/checks.h"
 #include "cli/draw.h"
+#include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/version.h"
 #include "launch/launcher.h"
 
 namespace trainyard::cli {
-void add_start_flags(CLI::App& app, StartFlags& flags) {
-  add_run_flags(app, flags.run);
-  app.add_option("--out", flags.out, "run folder (default: runs/NAME/ and the next free number)")
-      ->type_name("FOLDER");
-  app.add_option("--name", flags.name, "name of the run, instead of the config's")
-      ->type_name("NAME");
+void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& context) {
+  add_run_flags(app, flags.run, context);
   app.add_option("--seed", flags.seed, "short for --set seed=N")
       ->check(whole_number(0))
       ->type_name("N");
@@ -24,7 +21,8 @@ void add_start_flags(CLI::App& app, StartFlags& flags) {
   CLI::Option* init =
       app.add_option("--init", flags.init,
                      "start with the weights of a safetensors file, a checkpoint folder or a run "
-                     "folder (its best checkpoint)")
+                     "(its best checkpoint)")
+          ->transform(newest_run_of_name(context))
           ->type_name("PATH");
   app.add_option("--init-skip", flags.init_skip,
                  "layers that keep their random initial values, for instance a new head: a pattern "
@@ -35,16 +33,36 @@ void add_start_flags(CLI::App& app, StartFlags& flags) {
       ->type_name("PATTERN");
 }
 
+void add_time_flag(CLI::App& app, double& seconds, const std::string& text) {
+  app.add_option("--max-time", seconds, text + ": 90, 90s, 5m, 2h, 1h30m")
+      ->transform(duration())
+      ->default_str("")
+      ->type_name("TIME");
+}
+
+void add_start_flags(CLI::App& app, StartFlags& flags, const Context& context) {
+  add_trained_flags(app, flags, context);
+  app.add_option("--out", flags.out, "run folder (default: runs/NAME/ and the next free number)")
+      ->type_name("FOLDER");
+  app.add_option("--name", flags.name, "name of the run, instead of the config's")
+      ->type_name("NAME");
+}
+
 void add_picture_flag(CLI::App& app, StartFlags& flags) {
   add_output(app, "--plot,--output", flags.output,
              "also write the curves to this .png or .svg file");
 }
 
-RunFlags with_overrides(const StartFlags& flags) {
+RunFlags with_overrides(const TrainedFlags& flags) {
   RunFlags run = flags.run;
-  if (flags.seed) run.overrides.push_back("seed=" + std::to_string(*flags.seed));
-  if (flags.epochs) run.overrides.push_back("epochs=" + std::to_string(*flags.epochs));
-  if (!flags.name.empty()) run.overrides.push_back("name=" + flags.name);
+  if (flags.seed) add_short_form(run.overrides, "seed", std::to_string(*flags.seed));
+  if (flags.epochs) add_short_form(run.overrides, "epochs", std::to_string(*flags.epochs));
+  return run;
+}
+
+RunFlags with_overrides(const StartFlags& flags) {
+  RunFlags run = with_overrides(static_cast<const TrainedFlags&>(flags));
+  if (!flags.name.empty()) add_short_form(run.overrides, "name", flags.name);
   return run;
 }
 
@@ -59,7 +77,7 @@ std::vector<std::string> all_overrides(const StartFlags& flags) {
 
 }  // namespace
 
-std::optional<InitialWeights> initial_weights(const StartFlags& flags) {
+std::optional<InitialWeights> initial_weights(const TrainedFlags& flags) {
   if (flags.init.empty()) return std::nullopt;
   return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
 }

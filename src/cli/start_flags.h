@@ -12,23 +12,33 @@
 
 namespace trainyard::cli {
 
-struct StartFlags {
+/// What a config is trained with, also by `train sweep` and `train find-lr`.
+struct TrainedFlags {
   RunFlags run;
-  std::string out, output, name;
   std::string init;                    // --init
   std::vector<std::string> init_skip;  // --init-skip
   std::optional<std::int64_t> seed, epochs;
+  double max_seconds = 0;  // --max-time; 0: no limit
 };
 
-/// Declares the flags of add_run_flags(), --out, --name, --seed, --epochs, --init and
-/// --init-skip.
-void add_start_flags(CLI::App& app, StartFlags& flags);
+struct StartFlags : TrainedFlags {
+  std::string out, output, name;
+};
+
+/// Declares the flags of add_run_flags(), --seed, --epochs, --init and --init-skip.
+void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& context);
+/// Declares --max-time, whose help begins with `text`.
+void add_time_flag(CLI::App& app, double& seconds, const std::string& text);
+/// Declares the flags of add_trained_flags(), --out and --name.
+void add_start_flags(CLI::App& app, StartFlags& flags, const Context& context);
 /// Declares --plot, also as --output (the name in the Keras multi-GPU guide).
 void add_picture_flag(CLI::App& app, StartFlags& flags);
-/// The flags of the run with the short forms of --set added to its overrides.
+/// The flags of the run with the short forms of --set added to its overrides. Throws
+/// Error{command_line} for one that --set contradicts.
+[[nodiscard]] RunFlags with_overrides(const TrainedFlags& flags);
 [[nodiscard]] RunFlags with_overrides(const StartFlags& flags);
 /// The weights of --init, if given. Throws as read_initial_weights().
-[[nodiscard]] std::optional<InitialWeights> initial_weights(const StartFlags& flags);
+[[nodiscard]] std::optional<InitialWeights> initial_weights(const TrainedFlags& flags);
 /// The request without the config, the weights and the device.
 [[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Context& context);
 

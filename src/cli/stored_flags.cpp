@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/messages.h"
+#include "cli/named_run.h"
 
 namespace trainyard::cli {
 namespace {
@@ -46,11 +47,13 @@ void work_on_rank(const StoredFlags& flags, const Context& own,
 
 }  // namespace
 
-void add_stored_flags(CLI::App& app, StoredFlags& flags) {
+void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context) {
   app.add_option("run", flags.path,
-                 "run folder, for its best weights, or a checkpoint in one: its folder, the file "
-                 "checkpoints/best or checkpoints/last, or a .safetensors file")
+                 "run folder, for its best weights, or runs/NAME, for the newest run there; or a "
+                 "checkpoint in one: its folder, the file checkpoints/best or checkpoints/last, or "
+                 "a .safetensors file")
       ->required()
+      ->transform(newest_run_of_name(context))
       ->type_name("RUN|CHECKPOINT");
   app.add_option("--batch", flags.batch,
                  "samples of a pass, which do not change with the number of ranks; without it "

@@ -20,7 +20,7 @@ struct StoredFlags {
 };
 
 /// Declares RUN|CHECKPOINT, --batch, the flags of the device and those of ranks.
-void add_stored_flags(CLI::App& app, StoredFlags& flags);
+void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context);
 
 /// A rank with the model.
 struct StoredWork {

@@ -216,7 +216,7 @@ void check_starts(const CLI::App& app, const BenchFlags& flags) {
 void declare_bench(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<BenchFlags>();  // shared with the action, which outlives parsing
   ScalingFlags& shared = flags->scaling;
-  add_run_flags(app, shared.run);
+  add_run_flags(app, shared.run, context);
   app.add_option("--batch", shared.batch, "samples per step (128); with --scaling per rank")
       ->check(whole_number(1, 1 << 20))
       ->type_name("N");

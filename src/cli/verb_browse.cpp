@@ -39,9 +39,9 @@ int browse_run(const BrowseFlags& flags) {
 
 }  // namespace
 
-void declare_browse(CLI::App& app, const Context&, Action& action) {
+void declare_browse(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<BrowseFlags>();  // shared with the action, which outlives parsing
-  add_run_flags(app, flags->run);
+  add_run_flags(app, flags->run, context);
   app.add_flag("--val", flags->options.val, "validation samples instead of training samples");
   app.add_option("--samples", flags->options.samples, "rows: the first samples of the epoch")
       ->check(whole_number(1, 1000))

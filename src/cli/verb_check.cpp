@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
@@ -74,20 +75,21 @@ double loss_of_one_batch(Session& session, RankGroup& ranks) {
 std::string data_text(Session& session) {
   const SessionData& data = session.data();
   const std::string feeding = feeding_text(data, session.device());
-  return fmt::format("data: {} training and {} validation samples {} of {} classes, {}",
+  return fmt::format("data: {} training and {} validation {} {} of {}, {}",
                      with_separators(data.train->size()), with_separators(data.val->size()),
-                     sample_text(*data.train), data.train->classes(),
+                     plural(data.val->size(), "sample"), sample_text(*data.train),
+                     count_text(data.train->classes(), "class"),
                      feeding.empty() ? "batches prepared by the CPU" : feeding);
 }
 
 std::string batch_text(const Session& session) {
   const BatchNumbers& batch = session.batch();
   const std::int64_t epochs = session.config().epochs;
-  return fmt::format(
-      "batch: {} samples per step on {} {}; {} steps per epoch, {} samples dropped; {} in "
-      "{} epochs",
-      batch.global, batch.ranks, batch.ranks == 1 ? "rank" : "ranks", with_separators(batch.steps),
-      batch.dropped, with_separators(batch.steps * epochs), epochs);
+  return fmt::format("batch: {} per step on {}; {} {} per epoch, {} dropped; {} in {}",
+                     count_text(batch.global, "sample"), count_text(batch.ranks, "rank"),
+                     with_separators(batch.steps), plural(batch.steps, "step"),
+                     count_text(batch.dropped, "sample"), with_separators(batch.steps * epochs),
+                     count_text(epochs, "epoch"));
 }
 
 std::string best_metric_text(const Session& session) {
@@ -102,15 +104,16 @@ std::vector<std::string> facts(const ReadyRun& ready, const TrainingRequest& req
   constexpr std::size_t kNames = 4;
   Session& session = *ready.session;
   const GraphTotals network = totals(session.model().graph().graph);
-  std::vector<std::string> lines = {"run: " + session.config().name + " in " +
-                                        ready.folder.string() + " on " + session.device().text,
-                                    data_text(session),
-                                    batch_text(session),
-                                    fmt::format("network: {} parameters, {} of them trained",
-                                                with_separators(network.parameters_total),
-                                                with_separators(network.parameters_trainable)),
-                                    text_of(forecast(session.model().programs())),
-                                    best_metric_text(session)};
+  std::vector<std::string> lines = {
+      "run: " + session.config().name + " in " + ready.folder.string() + " on " +
+          session.device().text,
+      data_text(session),
+      batch_text(session),
+      fmt::format("network: {} {}, {} of them trained", with_separators(network.parameters_total),
+                  plural(network.parameters_total, "parameter"),
+                  with_separators(network.parameters_trainable)),
+      text_of(forecast(session.model().programs())),
+      best_metric_text(session)};
   if (request.init)
     std::ranges::copy(split(text_of(*request.init, kNames), '\n'), std::back_inserter(lines));
   lines.push_back("one batch forward and backward: loss " +
@@ -135,14 +138,15 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
   const std::size_t count = ready.warnings.size();
   std::printf("%s%s; nothing was written\n", mark,
               count == 0 ? "no problems found"
-                         : fmt::format("the run can start, with {} {} above", count,
-                                       count == 1 ? "warning" : "warnings")
+                         : fmt::format("the run can start, with {} above",
+                                       count_text(static_cast<std::int64_t>(count), "warning"))
                                .c_str());
   return 0;
 }
 
 int check(const CheckFlags& flags, const Context& context) {
   RunConfig config = read_config(with_overrides(flags), context.identity.local_ranks);
+  if (context.identity.rank == 0) note_replaced(with_overrides(flags), context.messages);
   TrainingRequest request = request_of(flags, context);
   Messages& messages = context.messages;
   request.config = std::move(config);
@@ -170,7 +174,7 @@ int check_in_ranks(const CheckFlags& flags, const Context& context) {
 
 void declare_check(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<CheckFlags>();  // shared with the action, which outlives parsing
-  add_start_flags(app, *flags);
+  add_start_flags(app, *flags, context);
   add_picture_flag(app, *flags);
   add_host_flags(app, flags->launch);
   app.add_flag("--show-config", flags->show_config,

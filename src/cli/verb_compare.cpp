@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "analysis/run_difference.h"
+#include "analysis/run_groups.h"
 #include "analysis/run_table.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "cli/console.h"
+#include "cli/messages.h"
+#include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/recorded_runs.h"
@@ -19,16 +23,25 @@ namespace {
 
 struct CompareFlags {
   std::vector<std::string> runs;
-  std::vector<std::string> keys;
-  std::string csv;
+  std::vector<std::string> keys, by;
+  std::string sort, csv;
   bool json = false;
 };
 
+RunTable table_of(const CompareFlags& flags, Messages& messages) {
+  const std::vector<RecordedRun> runs = recorded_runs(flags.runs, messages);
+  const auto warn = [&](const std::string& text) { messages.warn(text); };
+  RunTable table = flags.by.empty() ? tabulate(runs, flags.keys) : group_runs(runs, flags.by, warn);
+  if (!flags.sort.empty()) sort_rows(table, flags.sort);
+  return table;
+}
+
 int compare(const CompareFlags& flags, const Context& context) {
   const std::string csv = place_for("--csv", flags.csv);
-  const RunTable table = tabulate(recorded_runs(flags.runs, context.messages), flags.keys);
+  const RunTable table = table_of(flags, context.messages);
   if (!csv.empty()) Disk().write_output(csv, run_table_csv(table));
-  const std::string text = flags.json ? json_line(run_table_json(table)) : run_table_text(table);
+  const std::string text =
+      flags.json ? json_line(run_table_json(table)) : run_table_text(table, output_columns());
   print(text, flags.json);
   return 0;
 }
@@ -72,16 +85,30 @@ void declare_compare(CLI::App& app, const Context& context, Action& action) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIST");
+  app.add_option("--by", flags->by,
+                 "a row for each value of these keys, with the mean and the deviation of the runs "
+                 "that differ in 'seed': optimizer.sgd.lr")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes("--keys")
+      ->type_name("LIST");
+  app.add_option("--sort", flags->sort,
+                 "sort by a column, the best first: best, val_loss, time, a key or its end")
+      ->type_name("COLUMN");
   add_output(app, "--csv", flags->csv, "write the table, with every column, to this file");
   app.add_flag("--json", flags->json, "as JSON");
   action = [flags, context] { return compare(*flags, context); };
 }
 
-void declare_diff(CLI::App& app, const Context&, Action& action) {
+void declare_diff(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<DiffFlags>();  // shared with the action, which outlives parsing
-  app.add_option("before", flags->before, "run folder")->required()->type_name("RUN");
-  app.add_option("after", flags->after, "the run folder to compare it with")
+  app.add_option("before", flags->before, "run folder, or runs/NAME for the newest run there")
       ->required()
+      ->transform(newest_run_of_name(context))
+      ->type_name("RUN");
+  app.add_option("after", flags->after, "the run to compare it with")
+      ->required()
+      ->transform(newest_run_of_name(context))
       ->type_name("RUN");
   app.add_flag("--json", flags->json, "as JSON");
   action = [flags] { return diff(*flags); };

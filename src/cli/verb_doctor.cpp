@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/doctor_hosts.h"
+#include "cli/named_run.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
@@ -57,12 +58,13 @@ int examine_chosen(const DoctorFlags& flags) {
 
 }  // namespace
 
-void declare_doctor(CLI::App& app, const Context&, Action& action) {
+void declare_doctor(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<DoctorFlags>();  // shared with the action, which outlives parsing
   app.add_option(
          "run", flags->run,
-         "run folder: reports whether the run is working (exit 10), hangs (11), is dead (12) or "
-         "has ended (its own exit code)")
+         "run folder, or runs/NAME: reports whether the run is working (exit 10), hangs (11), is "
+         "dead (12) or has ended (its own exit code)")
+      ->transform(newest_run_of_name(context))
       ->type_name("RUN");
   app.add_option("--hosts", flags->hosts,
                  "file with one host per line: tests that each reaches all others, both ways")

@@ -67,7 +67,7 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
 
 void declare_eval(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<EvalFlags>();  // shared with the action, which outlives parsing
-  add_stored_flags(app, flags->stored);
+  add_stored_flags(app, flags->stored, context);
   app.add_option("--data", flags->request.data,
                  "val, train, or a folder with a folder of pictures for each class of the run")
       ->type_name("DATA");

@@ -7,7 +7,10 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/text.h"
+#include "cli/checks.h"
+#include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
@@ -33,7 +36,7 @@ void write_onnx(const StoredModel& stored, const ExportFlags& flags, const std::
   const std::string bytes = encode_onnx(model);
   Disk().write_output(place, bytes);
   print(flags.onnx + ": ONNX opset " + std::to_string(kOnnxOpset) + ", " +
-        std::to_string(model.nodes.size()) + " nodes, " + memory_text(bytes.size()) +
+        count_text(std::ssize(model.nodes), "node") + ", " + memory_text(bytes.size()) +
         "\n  inputs: " + values_text(model.inputs) + "\n  outputs: " + values_text(model.outputs) +
         "\n");
 }
@@ -42,8 +45,9 @@ void write_safetensors(const StoredModel& stored, const ExportFlags& flags,
                        const std::string& place) {
   const SafetensorsImage image = safetensors_of(stored);
   Disk().write_output(place, image.parts());
-  print(flags.safetensors + ": " + std::to_string(stored.weights.tensors.tensors().size()) +
-        " tensors, " + memory_text(image.size()) + "\n");
+  print(flags.safetensors + ": " +
+        count_text(std::ssize(stored.weights.tensors.tensors()), "tensor") + ", " +
+        memory_text(image.size()) + "\n");
 }
 
 int export_run(const ExportFlags& flags) {
@@ -60,10 +64,12 @@ int export_run(const ExportFlags& flags) {
 
 }  // namespace
 
-void declare_export(CLI::App& app, const Context&, Action& action) {
+void declare_export(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<ExportFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->run, "run folder, or a checkpoint in it; a run means its best one")
+  app.add_option("run", flags->run,
+                 "run folder, or runs/NAME, or a checkpoint; a run means its best checkpoint")
       ->required()
+      ->transform(newest_run_of_name(context))
       ->type_name("RUN");
   auto* onnx = add_output(app, "--onnx", flags->onnx, "the network as an ONNX file, opset 17");
   app.add_flag("--preprocess", flags->request.preprocess,

@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
+#include "cli/messages.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
-#include "cli/run_flags.h"
+#include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "run/rate_search.h"
 #include "train/stop_request.h"
@@ -18,8 +19,7 @@
 namespace trainyard::cli {
 namespace {
 
-struct FindFlags {
-  RunFlags run;
+struct FindFlags : TrainedFlags {
   RateSearchOptions options;
   std::string csv, output;
   bool json = false;
@@ -30,18 +30,25 @@ int exit_code_of(const RateSearch& search) {
   return search.steps.empty() ? static_cast<int>(ErrorKind::diverged) : 0;
 }
 
-int find_rate(const FindFlags& flags) {
+int find_rate(const FindFlags& flags, const Context& context) {
   if (!(flags.options.from < flags.options.to)) {
     throw Error(ErrorKind::command_line, "--from must be below --to");
   }
   const std::string csv = place_for("--csv", flags.csv);
   const std::string output = place_for("--output", flags.output);
   if (!output.empty()) require_picture(output);
-  const RunConfig run = read_config(flags.run);
+  const RunConfig run = read_config(with_overrides(flags));
+  note_replaced(with_overrides(flags), context.messages);
   const StopSignals signals;
   RateSearchOptions options = flags.options;
-  options.stopped = [&signals] { return signals.stop_signal() != 0; };
-  const RateSearch search = search_rate(run, device_choice(flags.run), options);
+  if (flags.epochs) options.epochs = *flags.epochs;
+  const auto out_of_time = [&] {
+    return flags.max_seconds > 0 && context.now() - context.started >= flags.max_seconds;
+  };
+  options.stopped = [&] { return signals.stop_signal() != 0 || out_of_time(); };
+  const RateSearch search =
+      search_rate(run, device_choice(flags.run), options, initial_weights(flags));
+  if (!search.ended) context.messages.warn("--max-time: the higher learning rates were not tried");
   if (signals.stop_signal() != 0) end_by_signal(signals.stop_signal());
   const std::string key = "optimizer." + std::string(run.optimizer->name) + ".lr";
   if (!csv.empty()) Disk().write_output(csv, rate_search_csv(search));
@@ -54,10 +61,10 @@ int find_rate(const FindFlags& flags) {
 
 }  // namespace
 
-void declare_find_lr(CLI::App& app, const Context&, Action& action) {
+void declare_find_lr(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<FindFlags>();  // shared with the action, which outlives parsing
   constexpr double kLeast = 1e-30, kMost = 1e6;
-  add_run_flags(app, flags->run);
+  add_trained_flags(app, *flags, context);
   app.add_option("--from", flags->options.from, "learning rate of the first step")
       ->check(number_between(kLeast, kMost))
       ->type_name("RATE");
@@ -70,7 +77,11 @@ void declare_find_lr(CLI::App& app, const Context&, Action& action) {
   add_output(app, "--csv", flags->csv, "write step, lr, loss and smoothed loss to this file");
   add_output(app, "-o,--output", flags->output, "plot, .png, .svg or .pdf");
   app.add_flag("--json", flags->json, "the result as JSON");
-  action = [flags] { return find_rate(*flags); };
+  app.get_option("--epochs")
+      ->description("as many steps as N epochs have, instead of --steps")
+      ->excludes("--steps");
+  add_time_flag(app, flags->max_seconds, "end the test after this time");
+  action = [flags, context] { return find_rate(*flags, context); };
 }
 
 }  // namespace trainyard::cli

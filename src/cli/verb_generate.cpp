@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/checks.h"
+#include "cli/named_run.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
@@ -39,11 +40,12 @@ int generate(const GenerateFlags& flags) {
 
 }  // namespace
 
-void declare_generate(CLI::App& app, const Context&, Action& action) {
+void declare_generate(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<GenerateFlags>();  // shared with the action, which outlives parsing
   app.add_option("run", flags->folder,
-                 "run folder, or checkpoint, of a model that predicts tokens of text")
+                 "run folder, runs/NAME, or checkpoint, of a model that predicts tokens of text")
       ->required()
+      ->transform(newest_run_of_name(context))
       ->type_name("RUN|CHECKPOINT");
   app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("WORDS");
   app.add_option(

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/checks.h"
@@ -97,8 +98,9 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
 }
 
 void print_rate(std::size_t inputs, double seconds, bool texts, Messages& messages) {
-  const std::string what = texts ? "texts" : "pictures";
-  messages.note(with_separators(static_cast<std::int64_t>(inputs)) + " " + what + " in " +
+  const std::string noun = texts ? "text" : "picture", what = noun + "s";
+  const auto count = static_cast<std::int64_t>(inputs);
+  messages.note(with_separators(count) + " " + plural(count, noun) + " in " +
                 fixed_text(seconds, 2) +
                 " s: " + fixed_text(static_cast<double>(inputs) / std::max(seconds, 1e-9), 1) +
                 " " + what + "/s");
@@ -188,12 +190,12 @@ int predict(const PredictFlags& flags, const Context& context) {
 
 void declare_predict(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<PredictFlags>();  // shared with the action, which outlives parsing
-  add_stored_flags(app, flags->stored);
+  add_stored_flags(app, flags->stored, context);
   app.add_option("inputs", flags->inputs.paths,
                  "pictures, folders of them, .txt files with a path a line; of models of texts "
                  "files with a text a line; -: such lines on standard input. Pictures of another "
                  "size are stretched to that of the run's samples, unless its source has a rule")
-      ->type_name("IMAGE|FOLDER|FILE|-");
+      ->type_name("INPUT...");
   app.add_option("--text", flags->inputs.texts, "a text (repeatable)")
       ->allow_extra_args(false)
       ->type_name("WORDS");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/output_place.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/output_file.h"
@@ -15,11 +17,14 @@
 #include "cli/run_flags.h"
 #include "cli/step_nodes.h"
 #include "cli/verbs.h"
+#include "graph/build.h"
 #include "graph/figure.h"
+#include "graph/include.h"
 #include "graph/summary.h"
 #include "model/model_plan.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
+#include "run/config/losses.h"
 #include "run/config/parameter_rules.h"
 #include "run/config/shards.h"
 #include "run/session/session_model.h"
@@ -77,9 +82,9 @@ std::string table_of(const Summary& summary, const SummaryFlags& flags) {
   const Summary shown = folded(summary, flags.depth.value_or(1));
   std::string text = summary_text(shown);
   if (shown.rows.size() < summary.rows.size()) {
-    text +=
-        fmt::format("{} layers in {} rows; --depth N shows N levels of blocks, --all each layer\n",
-                    summary.rows.size(), shown.rows.size());
+    text += fmt::format("{} in {}; --depth N shows N levels of blocks, --all each layer\n",
+                        count_text(std::ssize(summary.rows), "layer"),
+                        count_text(std::ssize(shown.rows), "row"));
   }
   return text;
 }
@@ -93,29 +98,78 @@ std::string place_for_figure(const std::string& svg) {
   return place_for("--svg", svg);
 }
 
+/// A network to show.
+struct ShownNetwork {
+  Graph graph;
+  bool closing_in_loss = false;  // see summarise()
+  std::optional<Error> problem;  // of the run's rules and loss with it
+};
+
+void show(const ShownNetwork& network, const std::string& name, const std::string& svg,
+          const SummaryFlags& flags) {
+  if (!svg.empty()) Disk().write_output(svg, svg_text(figure_of(network.graph, name)));
+  const Summary summary = summarise(network.graph, network.closing_in_loss);
+  const std::string text = flags.json     ? summary_json(summary)
+                           : flags.expand ? expanded_yaml(network.graph)
+                                          : table_of(summary, flags);
+  print(text, flags.json || flags.expand);
+}
+
+/// A network file of its own, as it is.
+int summarise_network(const fs::path& file, const std::string& svg, const SummaryFlags& flags) {
+  if (flags.plan || !overrides_of(flags.run).empty()) {
+    refuse_command("'" + file.string() +
+                   "' is a network; --plan and --set need a run file that "
+                   "names it: network: {file: " +
+                   file.filename().string() + "}");
+  }
+  show({.graph = build_graph(load_network(file), {.peel_activation = false})}, file.stem().string(),
+       svg, flags);
+  return 0;
+}
+
+/// Whether the loss and metrics can be attached without the data: they read labels.
+bool reads_labels(const RunConfig& run) {
+  return std::ranges::all_of(losses_of(run),
+                             [](const auto& loss) { return loss->values().target == kLabelField; });
+}
+
+/// The network of a run; one that the run's rules or loss do not fit is shown too.
+ShownNetwork network_of_run(const RunConfig& run) {
+  const std::int64_t batch = replica_batch(run, 1);
+  ShownNetwork shown{
+      .graph = build_graph(network_of(run),
+                           {.batch = batch, .profile = run.profile, .peel_activation = false})};
+  try {
+    shown.graph = build_whole_network(run, batch);
+    shown.closing_in_loss = loss_computes_closing(run, shown.graph);
+    if (reads_labels(run)) static_cast<void>(make_training_graph(run, batch));
+  } catch (const Error& error) {
+    shown.problem = error;
+  }
+  return shown;
+}
+
 int summarise_run(const SummaryFlags& flags) {
   const std::string svg = place_for_figure(flags.svg);
+  const fs::path file = find_config(flags.run.config);
+  if (is_network_file(file)) return summarise_network(file, svg, flags);
   const RunConfig run = read_config(flags.run);
   if (flags.plan) {
     print(plan_of(run, flags), flags.json);
     return 0;
   }
-  const std::int64_t batch = replica_batch(run, 1);
-  const Graph graph = build_whole_network(run, batch);
-  if (!svg.empty()) Disk().write_output(svg, svg_text(figure_of(graph, run.name)));
-  const Summary summary = summarise(graph, loss_computes_closing(run, graph));
-  const std::string text = flags.json     ? summary_json(summary)
-                           : flags.expand ? expanded_yaml(graph)
-                                          : table_of(summary, flags);
-  print(text, flags.json || flags.expand);
+  const ShownNetwork network = network_of_run(run);
+  show(network, run.name, svg, flags);
+  if (network.problem) throw Error(*network.problem);
   return 0;
 }
 
 }  // namespace
 
-void declare_summary(CLI::App& app, const Context&, Action& action) {
+void declare_summary(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<SummaryFlags>();  // shared with the action, which outlives parsing
-  add_run_flags(app, flags->run);
+  add_run_flags(app, flags->run, context);
   app.add_flag("--json", flags->json, "as JSON");
   app.add_option(
          "--depth", flags->depth,

@@ -3,22 +3,27 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <span>
 
 #include "analysis/run_curves.h"
+#include "analysis/run_groups.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
+#include "cli/console.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
+#include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "report/plotter.h"
 #include "run/run_folder.h"
@@ -32,9 +37,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct SweepFlags {
-  RunFlags run;
+struct SweepFlags : TrainedFlags {
   std::vector<std::string> grid;
+  std::optional<std::int64_t> seeds;
   std::optional<std::int64_t> random;
   std::uint64_t random_seed = 0;
   std::optional<int> jobs;
@@ -54,13 +59,17 @@ struct Sweep {
   std::int64_t threads = 0;  // of each run whose config gives none
 };
 
-std::vector<SweepPoint> points_of(const SweepFlags& flags, std::span<const SweepAxis> axes) {
-  return flags.random ? random_points(axes, *flags.random, flags.random_seed) : grid_points(axes);
+/// The points of the sweep; the seeds become an axis of it.
+std::vector<SweepPoint> points_of(const SweepFlags& flags, std::int64_t seed,
+                                  std::vector<SweepAxis>& axes) {
+  std::vector<SweepPoint> points =
+      flags.random ? random_points(axes, *flags.random, flags.random_seed) : grid_points(axes);
+  return flags.seeds ? with_seeds(axes, points, seed, *flags.seeds) : points;
 }
 
 /// The config of a run as typed: without threads, if neither file nor flags give them.
 RunConfig config_of(const SweepFlags& flags, const std::vector<std::string>& overrides) {
-  RunFlags run = flags.run;
+  RunFlags run = with_overrides(flags);
   run.overrides.insert(run.overrides.end(), overrides.begin(), overrides.end());
   RunConfig config =
       read_run_config(find_config(run.config), overrides_of(run), variable("TRAINYARD_DATA"));
@@ -87,9 +96,13 @@ void check_data(const std::vector<SweepRun>& runs, const std::vector<RunConfig>&
 }
 
 /// All configs are read before anything starts: a key that no config has is told at once.
-void read_sweep_runs(Sweep& sweep, const SweepFlags& flags) {
+void read_sweep_runs(Sweep& sweep, const SweepFlags& flags, std::int64_t seed, Messages& messages) {
+  constexpr std::size_t kMany = 500;
   std::vector<RunConfig> configs;
-  const std::vector<SweepPoint> points = points_of(flags, sweep.axes);
+  const std::vector<SweepPoint> points = points_of(flags, seed, sweep.axes);
+  if (points.size() > kMany) {
+    messages.note("reading the configs of " + count_text(std::ssize(points), "run") + " ...");
+  }
   for (const SweepPoint& point : points) {
     configs.push_back(config_of(flags, point_overrides(sweep.axes, point)));
     if (sweep.folder.empty()) {
@@ -98,21 +111,40 @@ void read_sweep_runs(Sweep& sweep, const SweepFlags& flags) {
     }
     sweep.runs.push_back(sweep_run(sweep.folder, sweep.axes, point));
   }
+  RunFlags first = with_overrides(flags);
+  const std::vector<std::string>& values = sweep.runs.front().overrides;
+  first.overrides.insert(first.overrides.end(), values.begin(), values.end());
+  note_replaced(first, messages);
   require_different(sweep.runs, configs);
   for (std::size_t i = 0; i < sweep.runs.size(); ++i) {
-    sweep.runs[i].before = progress_of(sweep.runs[i], configs[i], sweep.file);
+    SweepRun& run = sweep.runs[i];
+    run.before = progress_of(run, configs[i], sweep.file);
+    if (run.before == SweepProgress::none) continue;
+    require_init_of_run(run.folder / "run.json", {.from = flags.init, .skip = flags.init_skip},
+                        "give --out another folder for a sweep with other weights");
   }
   check_data(sweep.runs, configs, flags.check);
 }
 
-Sweep prepare(const SweepFlags& flags) {
+Sweep prepare(const SweepFlags& flags, Messages& messages) {
+  if (flags.grid.empty() && !flags.seeds) {
+    refuse_command("a sweep needs values: --grid KEY=VALUES, or --seeds N for N seeds");
+  }
   Sweep sweep{.file = find_config(flags.run.config).string(), .folder = flags.out};
   for (const std::string& text : flags.grid) sweep.axes.push_back(parse_axis(text));
-  static_cast<void>(read_config(flags.run));  // its errors are those of the file, not of a run
+  for (const SweepAxis& axis : sweep.axes) {
+    if ((axis.key == "epochs" && flags.epochs) || (axis.key == "seed" && flags.seed)) {
+      refuse_command("--" + axis.key + " and --grid " + axis.key +
+                     " contradict each other; give one of them");
+    }
+  }
+  // Its errors are those of the file, not of a run.
+  const std::int64_t seed = read_config(with_overrides(flags)).seed;
+  static_cast<void>(initial_weights(flags));
   sweep.gpus = gpus_of_sweep(flags);
   const std::size_t devices = std::max<std::size_t>(1, sweep.gpus.size());
   sweep.jobs = flags.jobs ? static_cast<std::size_t>(*flags.jobs) : devices;
-  read_sweep_runs(sweep, flags);
+  read_sweep_runs(sweep, flags, seed, messages);
   sweep.jobs = std::min(sweep.jobs, sweep.runs.size());
   return sweep;
 }
@@ -133,19 +165,26 @@ std::vector<std::string> device_arguments(const SweepFlags& flags, const Sweep& 
 
 /// The arguments of a run's process: a new run, or the continuation of what is in its folder.
 std::vector<std::string> arguments_of(const SweepFlags& flags, const Sweep& sweep,
-                                      const SweepRun& run, std::size_t slot) {
+                                      const SweepRun& run, std::size_t slot, double seconds_left) {
   std::vector<std::string> words;
   if (run.before == SweepProgress::unfinished) {
     words = {"resume", run.folder.string()};
     if (flags.check.changed) words.emplace_back("--changed-data");
     if (flags.check.all_files) words.emplace_back("--check-data");
   } else {
-    RunFlags own = flags.run;
+    RunFlags own = with_overrides(flags);
     own.overrides.insert(own.overrides.end(), run.overrides.begin(), run.overrides.end());
     const std::int64_t threads = read_config(own, static_cast<int>(sweep.jobs)).threads;
     words = {
         "train", sweep.file, "--out", run.folder.string(), "--threads", std::to_string(threads)};
     for (const std::string& text : overrides_of(own)) words.insert(words.end(), {"--set", text});
+    if (!flags.init.empty()) words.insert(words.end(), {"--init", flags.init});
+    for (const std::string& text : flags.init_skip) {
+      words.insert(words.end(), {"--init-skip", text});
+    }
+  }
+  if (flags.max_seconds > 0) {
+    words.insert(words.end(), {"--max-time", number_text(std::ceil(seconds_left))});
   }
   const std::vector<std::string> device = device_arguments(flags, sweep, slot);
   words.insert(words.end(), device.begin(), device.end());
@@ -158,10 +197,11 @@ std::string start_text(const Sweep& sweep) {
     return std::ranges::count_if(
         sweep.runs, [&](const SweepRun& run) { return ((run.before == states) || ...); });
   };
-  return fmt::format(
-      "{} runs, {} at a time: {} over, {} to continue, {} to start | {}", sweep.runs.size(),
-      sweep.jobs, count(SweepProgress::completed, SweepProgress::diverged),
-      count(SweepProgress::unfinished), count(SweepProgress::none), sweep.folder.string());
+  return fmt::format("{}, {} at a time: {} over, {} to continue, {} to start | {}",
+                     count_text(std::ssize(sweep.runs), "run"), sweep.jobs,
+                     count(SweepProgress::completed, SweepProgress::diverged),
+                     count(SweepProgress::unfinished), count(SweepProgress::none),
+                     sweep.folder.string());
 }
 
 int list(const Sweep& sweep) {
@@ -200,12 +240,28 @@ void show_results(const Sweep& sweep, const SweepResult& result, const Clock& cl
   const RunTable table = results_of(sweep.axes, sweep.runs, result.ends, clock);
   const fs::path file = sweep.folder / "table.csv";
   Disk().replace_file(file, run_table_csv(table));
-  print("\n" + run_table_text(table) + "\n" + file.string() + " has every column\n");
+  print("\n" + run_table_text(table, output_columns()) + "\n" + file.string() +
+        " has every column\n");
+}
+
+/// Writes and prints the means over the seeds.
+void show_means(const Sweep& sweep, const Clock& clock, Messages& messages) {
+  const std::vector<RecordedRun> runs = measured_runs(sweep.runs, clock);
+  if (runs.empty()) return;
+  std::vector<std::string> keys;
+  for (const SweepAxis& axis : sweep.axes) keys.push_back(axis.key);
+  keys.pop_back();  // the seed
+  const RunTable means =
+      group_runs(runs, keys, [&](const std::string& text) { messages.warn(text); });
+  const fs::path file = sweep.folder / "means.csv";
+  Disk().replace_file(file, run_table_csv(means));
+  print("\n" + run_table_text(means, output_columns()) + "\n" + file.string() +
+        " has every column\n");
 }
 
 int sweep_runs(const SweepFlags& flags, const Context& context) {
   refuse_ranks();
-  const Sweep sweep = prepare(flags);
+  const Sweep sweep = prepare(flags, context.messages);
   if (flags.dry_run) return list(sweep);
   const SweepLock lock(sweep.folder);
   const auto tell = [&](const std::string& line) {
@@ -213,40 +269,51 @@ int sweep_runs(const SweepFlags& flags, const Context& context) {
     std::fflush(stdout);
   };
   tell(start_text(sweep));
-  const SweepRequest request{.runs = sweep.runs,
-                             .jobs = sweep.jobs,
-                             .command =
-                                 [&](const SweepRun& run, std::size_t slot) {
-                                   return LaunchCommand{
-                                       .program = own_program(),
-                                       .arguments = arguments_of(flags, sweep, run, slot),
-                                       .environment = own_environment()};
-                                 },
-                             .tell = tell};
+  const auto seconds_left = [&] { return flags.max_seconds - (context.now() - context.started); };
+  const SweepRequest request{
+      .runs = sweep.runs,
+      .jobs = sweep.jobs,
+      .command =
+          [&](const SweepRun& run, std::size_t slot) {
+            return LaunchCommand{.program = own_program(),
+                                 .arguments = arguments_of(flags, sweep, run, slot, seconds_left()),
+                                 .environment = own_environment()};
+          },
+      .tell = tell,
+      .may_start = [&] { return flags.max_seconds == 0 || seconds_left() > 0; }};
   const SystemClock clock;
   const SweepResult result = run_sweep(request, clock);
   show_results(sweep, result, clock);
+  if (flags.seeds) show_means(sweep, clock, context.messages);
   if (result.signal == 0) draw_curves(sweep, context, clock);
   tell(counts_text(result.ends));
   if (result.signal != 0) {
     context.messages.note("stopped; to continue: " + context.command);
     end_by_signal(result.signal);
   }
-  return exit_code_of(result.ends);
+  const int code = exit_code_of(result.ends);
+  if (flags.max_seconds > 0 && seconds_left() <= 0 && code != 0) {
+    context.messages.note("stopped by --max-time; to continue: " + context.command);
+  }
+  return code;
 }
 
 }  // namespace
 
 void declare_sweep(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<SweepFlags>();  // shared with the action, which outlives parsing
-  add_run_flags(app, flags->run);
+  add_trained_flags(app, *flags, context);
   app.add_option("--grid", flags->grid,
                  "a key and its values (repeatable; every combination is a run): KEY=A,B,C, "
                  "KEY=log:1e-4..1e-1:4 for 4 points, with --random KEY=log:1e-4..1e-1 or "
                  "KEY=lin:0..0.5")
-      ->required()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUES");
+  app.add_option("--seeds", flags->seeds,
+                 "each run with N seeds, from that of the config or of --seed; then their mean and "
+                 "deviation too")
+      ->check(whole_number(1, 10'000))
+      ->type_name("N");
   app.add_option("--random", flags->random, "draw N combinations instead of running all")
       ->check(whole_number(1, 10'000))
       ->type_name("N");
@@ -258,6 +325,9 @@ void declare_sweep(CLI::App& app, const Context& context, Action& action) {
       ->type_name("N");
   app.add_option("--out", flags->out, "folder of the sweep (default: sweeps/NAME)")
       ->type_name("FOLDER");
+  add_time_flag(app, flags->max_seconds,
+                "of the sweep: save the runs that go on, start no other, exit 75, and the same "
+                "command continues");
   add_data_flags(app, flags->check,
                  "continue although the data have changed since the runs began; runs that have "
                  "ended stay as they are");

@@ -2,17 +2,21 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
+#include "analysis/run_curves.h"
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/console.h"
+#include "cli/draw.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
@@ -20,6 +24,7 @@
 #include "cli/verbs.h"
 #include "config/near_file.h"
 #include "launch/rank_output.h"
+#include "report/plotter.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/resolved_config.h"
 #include "run/done_run.h"
@@ -38,17 +43,12 @@ struct TrainFlags : StartFlags {
   std::string log = "keras";
   std::string resume_folder;  // of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
-  double max_seconds = 0;
   DataCheck check;
 };
 
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
   add_picture_flag(app, flags);
-  app.add_option("--max-time", flags.max_seconds,
-                 "save and stop after this time (exit 75): 90, 90s, 5m, 2h, 1h30m")
-      ->transform(duration())
-      ->default_str("")
-      ->type_name("TIME");
+  add_time_flag(app, flags.max_seconds, "save and stop after this time (exit 75)");
   app.add_option("--log", flags.log, "keras, json or plain")
       ->check(one_word_of({"keras", "json", "plain"}))
       ->type_name("WORD");
@@ -71,7 +71,7 @@ ConsoleOptions console_options(const TrainFlags& flags) {
           .quiet = flags.quiet,
           .terminal = isatty(STDERR_FILENO) == 1 && !dumb,
           .utf8 = locale_is_utf8(),
-          .output_columns = [] { return terminal_columns(STDOUT_FILENO, std::getenv("COLUMNS")); },
+          .output_columns = output_columns,
           .bar_columns = [] { return terminal_columns(STDERR_FILENO, std::getenv("COLUMNS")); }};
 }
 
@@ -166,14 +166,31 @@ RunConfig at_places_of(const RunConfig& given, RunConfig config, const fs::path&
   return config;
 }
 
+/// Draws a run that trains no further to --plot: the picture that it has drawn itself, else that of
+/// `train plot`.
+void draw_curves(const fs::path& folder, const TrainFlags& flags) {
+  const fs::path output = place_for("--plot", flags.output);
+  check_plot_output(output, program_in_path("gnuplot").has_value());
+  const fs::path drawn = folder / "plots" / ("curves" + lower_case(output.extension().string()));
+  if (!fs::is_regular_file(drawn)) {
+    return draw_output(run_curves({{read_recorded_run(folder, SystemClock())}}, {}), output);
+  }
+  constexpr std::uint64_t kMostBytes = 64u << 20;
+  const std::vector<std::byte> bytes = read_bytes(drawn, ErrorKind::disk, kMostBytes);
+  Disk().write_output(output, std::array<std::span<const std::byte>, 1>{bytes});
+}
+
 /// True, and reported by rank 0, if the run has nothing left to train.
 bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFlags& flags,
                  const Context& context) {
   const auto text = completion_text(folder, config);
   if (!text) return false;
-  if (flags.quiet || context.identity.rank != 0) return true;
-  context.messages.say(*text,
-                       {{"event", "complete"}, {"run", folder.string()}, {"message", *text}});
+  if (context.identity.rank != 0) return true;
+  if (!flags.quiet) {
+    context.messages.say(*text,
+                         {{"event", "complete"}, {"run", folder.string()}, {"message", *text}});
+  }
+  if (!flags.output.empty()) draw_curves(folder, flags);
   return true;
 }
 
@@ -195,12 +212,14 @@ std::optional<fs::path> run_to_skip(const TrainFlags& flags, const RunConfig& co
 int train(const TrainFlags& flags, const Context& context) {
   const RunFlags run = with_overrides(flags);
   RunConfig config = read_config(run, context.identity.local_ranks);
+  const bool speaks = context.identity.rank == 0 && !flags.quiet;
+  if (speaks && !flags.resume) note_replaced(run, context.messages);
   TrainingRequest request = training_request(flags, context);
   if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {
     const auto done = run_to_skip(flags, config, request, context);
     if (done) {
-      if (!flags.quiet) {
+      if (speaks) {
         context.messages.say("skipped: " + done->string() + " is done",
                              {{"event", "skipped"}, {"run", done->string()}});
       }
@@ -212,7 +231,8 @@ int train(const TrainFlags& flags, const Context& context) {
     config = config_of_run(request.resume, run);
     if (!flags.init.empty()) {
       require_init_of_run(request.resume / "run.json",
-                          {.from = flags.init, .skip = flags.init_skip});
+                          {.from = flags.init, .skip = flags.init_skip},
+                          "a resumed run already has its weights: leave out the flags of --init");
     }
     const fs::path file = find_config(run.config);
     const char* data = std::getenv("TRAINYARD_DATA");
@@ -232,6 +252,7 @@ int resume(const TrainFlags& flags, const Context& context) {
   request.resume = flags.resume_folder;
   request.config = config_of_run(request.resume, flags.run);
   if (is_complete(request.resume, request.config, flags, context)) return 0;
+  require_optimizer_of_run(request.config, request.resume);
   return train_with(std::move(request), flags, context);
 }
 
@@ -251,7 +272,16 @@ std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
   return arguments;
 }
 
+/// Throws for a run: it may be meant to go on, or to be trained once more.
+void refuse_run(const std::string& config) {
+  if (!is_run_folder(config)) return;
+  refuse_command("'" + config + "' is a run: 'train resume " + shell_quoted(config) +
+                 "' continues it, 'train --config " + shell_quoted(config + "/config.yaml") +
+                 "' trains its config once more");
+}
+
 int train_in_ranks(const TrainFlags& flags, const Context& context) {
+  refuse_run(flags.run.config);
   std::string name;
   std::optional<fs::path> before;
   const LaunchPlan plan{.check =
@@ -270,10 +300,16 @@ int train_in_ranks(const TrainFlags& flags, const Context& context) {
 
 int resume_in_ranks(const TrainFlags& flags, const Context& context) {
   const fs::path folder = flags.resume_folder;
-  const LaunchPlan plan{
-      .check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
-      .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
-      .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path()};
+  const LaunchPlan plan{.check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
+                        .resume_arguments =
+                            [&](std::vector<std::string> arguments) {
+                              // The same run again, even if runs/NAME has a newer one by then.
+                              for (std::string& word : arguments) {
+                                if (newest_run(word)) word = folder.string();
+                              }
+                              return arguments;
+                            },
+                        .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path()};
   return in_ranks(flags.run, flags.launch, context, plan,
                   [&](const Context& own) { return resume(flags, own); });
 }
@@ -282,7 +318,7 @@ int resume_in_ranks(const TrainFlags& flags, const Context& context) {
 
 void declare_train(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
-  add_start_flags(app, *flags);
+  add_start_flags(app, *flags, context);
   app.add_flag("--resume", flags->resume, "continue --out, or this config's newest unfinished run");
   app.add_flag("--skip-done", flags->skip_done,
                "do nothing if a run of this config, --init, global batch and data has completed");
@@ -296,7 +332,10 @@ void declare_train(CLI::App& app, const Context& context, Action& action) {
 
 void declare_resume(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->resume_folder, "run folder")->required()->type_name("RUN");
+  app.add_option("run", flags->resume_folder, "run folder, or runs/NAME for the newest run there")
+      ->required()
+      ->transform(newest_run_of_name(context))
+      ->type_name("RUN");
   add_device_flags(app, flags->run);
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);

@@ -18,7 +18,10 @@ std::string near_file(const std::filesystem::path& path) {
   std::vector<std::string> names;
   for (const auto& entry :
        std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored)) {
-    names.push_back(entry.path().filename().string());
+    // A broken link, or what is there but no file, is no better than what was typed.
+    if (entry.path().filename() != path.filename()) {
+      names.push_back(entry.path().filename().string());
+    }
   }
   std::erase(names, path.filename().string());  // it is there, but leads nowhere
   std::sort(names.begin(), names.end());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "data/bad_file.h"
@@ -51,7 +52,7 @@ std::vector<ListLine> lines_of(const ImageListOptions& options, const fs::path& 
   for (SeparatedRow& row : rows) {
     if (row.cells.size() != columns.size()) {
       bad_line(list.string(), row.line,
-               "has " + std::to_string(row.cells.size()) + " cells, expected " +
+               "has " + count_text(std::ssize(row.cells), "cell") + ", expected " +
                    std::to_string(columns.size()) + " (" + joined(columns) + ")");
     }
     lines.push_back({row.line, std::move(row.cells[path]), std::string(trimmed(row.cells[label]))});

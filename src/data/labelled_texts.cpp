@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "data/bad_file.h"
@@ -92,7 +93,7 @@ LabelledTexts parse_text_table(std::string_view table, const std::string& name) 
   for (const SeparatedRow& row : std::span(rows).subspan(1)) {
     if (row.cells.size() != rows.front().cells.size()) {
       bad_line(name, row.line,
-               "has " + std::to_string(row.cells.size()) + " cells, expected " +
+               "has " + count_text(std::ssize(row.cells), "cell") + ", expected " +
                    std::to_string(rows.front().cells.size()) + ", divided by tabs");
     }
     const std::string& of_row = row.cells[label];

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "checkpoint/tensor_slots.h"
 #include "config/diagnostics.h"
@@ -189,7 +190,7 @@ std::string text_of(const ImportedWeights& imported, std::size_t shown) {
   const std::size_t all = imported.tensors.size() + imported.missing.size();
   std::string text =
       imported.missing.empty() ? "all " : std::to_string(imported.tensors.size()) + " of ";
-  text += std::to_string(all) + " tensors of the network";
+  text += count_text(static_cast<std::int64_t>(all), "tensor") + " of the network";
   if (!imported.missing.empty()) text += "\n  not in the file " + first_of(imported.missing, shown);
   if (!imported.unused.empty())
     text += "\n  of the file, not used " + first_of(imported.unused, shown);

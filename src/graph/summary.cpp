@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "graph/network_input.h"
 
@@ -89,7 +90,7 @@ std::string path_to_depth(const std::string& path, int depth) {
 /// Makes `row` that of `block`, with one more layer.
 void add_to(SummaryRow& row, const SummaryRow& layer, const std::string& block) {
   row.path = block;
-  row.type = std::to_string(++row.layers) + " layers";
+  row.type = count_text(++row.layers, "layer");
   row.attributes = row.parameters_of = "";
   row.with_loss = false;
   row.output = layer.output;

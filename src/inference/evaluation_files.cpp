@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "data/png_write.h"
 #include "inference/confusion_plot.h"
@@ -62,7 +63,7 @@ fs::path evaluation_folder(const StoredModel& stored, const fs::path& path,
 
 std::string text_of(const Evaluation& evaluation, const EvaluatedModel& of) {
   std::string text =
-      fmt::format("{}\non {}, {} samples\n", of.weights, of.data, evaluation.samples);
+      fmt::format("{}\non {}, {}\n", of.weights, of.data, count_text(evaluation.samples, "sample"));
   for (std::size_t i = 0; i < evaluation.values.size(); ++i) {
     const EvaluatedValue& value = evaluation.values[i];
     text += fmt::format("{}{}: {}", i == 0 ? "" : " - ", value.name, fixed_text(value.value, 4));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "config/expression.h"
 #include "config/load.h"
 #include "optim/kinds.h"
@@ -48,7 +49,7 @@ class Expression final : public Schedule {
     if (value.is_number() && std::isfinite(value.real) && value.real >= 0) return value.real;
     diagnostics.error(formula_.where, "the learning rate must be a number of at least 0, found " +
                                           config::describe(value) + " after " +
-                                          std::to_string(step) + " steps");
+                                          count_text(step, "step"));
     diagnostics.raise();
     return 0;
   }

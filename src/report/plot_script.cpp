@@ -242,9 +242,20 @@ std::string curves_script(const PlotContent& content) {
 
 std::string rate_script(const PlotContent& content) {
   const std::string table = content.steps ? "../steps.csv" : "../metrics.csv";
+  std::string script = head("lr"), planned;
+  if (!content.schedule.empty()) {
+    script += "$schedule << END\n";
+    for (const RatePoint& point : content.schedule) {
+      script += number_text(point.step) + "," + number_text(point.rate) + "\n";
+    }
+    script += "END\n";
+    planned = "$schedule using 1:2 with lines linewidth 1.5 linecolor rgb '#80348ABD', \\\n  ";
+  }
+  const std::int64_t last = content.schedule.empty() ? 0 : content.schedule.back().step;
   // A few thousand points show every bend and keep the SVG small.
-  std::string script = head("lr") + "stats '" + table + R"(' using "step" name 'steps' nooutput
-set xrange [0 : steps_max * 1.03]
+  script += "stats '" + table + "' using \"step\" name 'steps' nooutput\n" +
+            fmt::format("last = steps_max > {0} ? steps_max : {0}\n", last) +
+            R"(set xrange [0 : last * 1.03]
 set format x '%.0f'
 set yrange [0:*]
 set offsets graph 0, graph 0, graph 0.05, graph 0
@@ -254,9 +265,11 @@ points = steps_records > 30 ? 0 : 0.7
 )";
   script += "set title " + title_text(content) + axis('x', "step") + axis('y', "Learning rate");
   return script +
-         to_both_formats("lr", "plot '" + table +
-                                   "' using \"step\":\"lr\" every each with linespoints linewidth "
-                                   "2.5 pointtype 7 pointsize points linecolor rgb '#348ABD'\n");
+         to_both_formats("lr", "plot " + planned + "'" + table +
+                                   "' using \"step\":\"lr\" every each with " +
+                                   (planned.empty() || content.steps ? "linespoints" : "points") +
+                                   " linewidth 2.5 pointtype 7 pointsize points linecolor rgb "
+                                   "'#348ABD'\n");
 }
 
 }  // namespace trainyard

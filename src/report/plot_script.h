@@ -2,12 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace trainyard {
+
+/// The learning rate of a step, counted from 1.
+struct RatePoint {
+  std::int64_t step = 1;
+  double rate = 0;
+};
 
 /// The content of a run's plots.
 struct PlotContent {
@@ -16,6 +23,7 @@ struct PlotContent {
   std::vector<std::string> metrics = {"accuracy"};
   bool steps = false;  // steps.csv is written: loss and learning rate are drawn from it too
   bool clean = false;  // metrics.csv has clean_ columns, in some of its rows
+  std::vector<RatePoint> schedule;  // of the whole run; none: the rates of its rows alone
   bool guide = false;  // loss and accuracy in one panel, with the legend of the Keras guide
 };
 
@@ -37,7 +45,8 @@ struct PlotContent {
 /// ten times the initial one, the axis is cut so that the others remain readable, and labelled so.
 [[nodiscard]] std::string curves_script(const PlotContent& content);
 
-/// The learning rate against steps, to lr.png and lr.svg.
+/// The learning rate against steps, to lr.png and lr.svg: the schedule of the whole run, and over
+/// it what the tables have.
 [[nodiscard]] std::string rate_script(const PlotContent& content);
 
 }  // namespace trainyard

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -94,7 +95,8 @@ bool same_files(const SampleFiles& before, const SampleFiles& now) {
 
 void add_classes(const SplitFacts& before, const SplitFacts& now, std::vector<std::string>& parts) {
   if (before.classes > 0 && before.classes != now.classes) {
-    parts.push_back(fmt::format("{} -> {} classes", before.classes, now.classes));
+    parts.push_back(
+        fmt::format("{} -> {} {}", before.classes, now.classes, plural(now.classes, "class")));
   }
   if (before.class_names.empty() || now.class_names.empty()) return;
   const auto add = [&](const auto& from, const auto& other, const std::string& what) {
@@ -121,7 +123,8 @@ std::string split_change(const SplitFacts& before, SplitFacts& now, bool all_fil
       before.fingerprint != now.fingerprint && !(listed && same_files(before.files, now.files));
   if (other) {
     if (before.samples > 0 && before.samples != now.samples) {
-      parts.push_back(fmt::format("{} -> {} samples", before.samples, now.samples));
+      parts.push_back(
+          fmt::format("{} -> {} {}", before.samples, now.samples, plural(now.samples, "sample")));
     }
     add_classes(before, now, parts);
     if (listed) add_file_changes(before, now, parts);

@@ -234,15 +234,15 @@ std::optional<InitialWeights> initial_weights_of_run(const std::filesystem::path
                   "; nothing has been trained: start it again");
 }
 
-void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags) {
+void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags,
+                         const std::string& advice) {
   const std::optional<RecordedInit> init = recorded_init(run_json);
   if (!init || init->flags == flags) return;
-  const InitFlags& known = init->flags;
-  const std::string began = known.from.empty() ? "without --init" : "with " + flags_text(known);
-  throw Error(ErrorKind::command_line,
-              "--resume: the run of " + run_json.parent_path().string() + " was started " + began +
-                  ", not with " + flags_text(flags) +
-                  "; a resumed run already has its weights: leave out the flags of --init");
+  const auto text = [](const InitFlags& of) {
+    return of.from.empty() ? "without --init" : "with " + flags_text(of);
+  };
+  refuse_command("the run of " + run_json.parent_path().string() + " was started " +
+                 text(init->flags) + ", not " + text(flags) + "; " + advice);
 }
 
 }  // namespace trainyard

@@ -59,8 +59,10 @@ void initialize_from(Model& model, InitialWeights& weights);
 [[nodiscard]] std::optional<InitialWeights> initial_weights_of_run(
     const std::filesystem::path& run_json);
 
-/// Throws Error{command_line} unless the run of `run_json` was started with these flags. A file
-/// that cannot be read, or of a run from before ids existed, is not checked.
-void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags);
+/// Throws Error{command_line}, which ends in `advice`, unless the run of `run_json` was started
+/// with these flags. A file that cannot be read, or of a run from before ids existed, is not
+/// checked.
+void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags,
+                         const std::string& advice);
 
 }  // namespace trainyard

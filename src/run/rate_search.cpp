@@ -12,13 +12,19 @@ namespace trainyard {
 
 namespace {
 
+std::int64_t steps_of(const RateSearchOptions& options, std::int64_t steps_per_epoch) {
+  return options.epochs > 0 ? std::max<std::int64_t>(2, options.epochs * steps_per_epoch)
+                            : options.steps;
+}
+
 /// from * (to / from)^(step / (steps - 1)).
 class RateRamp final : public Schedule {
  public:
   explicit RateRamp(const RateSearchOptions& options) : options_(options) {}
   [[nodiscard]] std::string_view name() const override { return "ramp"; }
-  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext&) const override {
-    const double part = static_cast<double>(step) / static_cast<double>(options_.steps - 1);
+  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
+    const std::int64_t steps = steps_of(options_, context.steps_per_epoch);
+    const double part = static_cast<double>(step) / static_cast<double>(steps - 1);
     return options_.from * std::pow(options_.to / options_.from, part);
   }
 
@@ -40,23 +46,28 @@ RunConfig on_ramp(RunConfig run, const RateSearchOptions& options) {
 /// The steps of a test, until the loss diverges.
 class RateTrial {
  public:
-  RateTrial(const RunConfig& run, const DeviceChoice& choice, const RateSearchOptions& options)
+  RateTrial(const RunConfig& run, const DeviceChoice& choice, const RateSearchOptions& options,
+            std::optional<InitialWeights> init)
       : options_(options),
         ranks_(RankGroupOptions{}),
         session_(on_ramp(run, options), choice, nullptr, ranks_),
         step_(session_.model(), session_.updater()) {
     session_.model().initialize(static_cast<std::uint64_t>(run.seed));
+    if (init) initialize_from(session_.model(), *init);
   }
 
   RateSearch run() {
-    for (std::int64_t step = 0; step < options_.steps && !diverged_; ++step) {
-      if (options_.stopped()) break;
+    const std::int64_t steps = steps_of(options_, session_.batch().steps);
+    std::int64_t step = 0;
+    for (; step < steps && !diverged_ && !options_.stopped(); ++step) {
       train(step);
       ResultRing& results = session_.updater().results();
       if (results.full()) take(results.take_oldest());
     }
     take(session_.updater().results().take_all());
-    return judge_rates(std::move(steps_), diverged_);
+    RateSearch search = judge_rates(std::move(steps_), diverged_);
+    search.ended = diverged_ || step == steps;
+    return search;
   }
 
  private:
@@ -131,8 +142,8 @@ RateSearch judge_rates(std::vector<RateStep> steps, bool diverged) {
 }
 
 RateSearch search_rate(const RunConfig& run, const DeviceChoice& choice,
-                       const RateSearchOptions& options) {
-  return naming_gpu(choice, [&] { return RateTrial(run, choice, options).run(); });
+                       const RateSearchOptions& options, std::optional<InitialWeights> init) {
+  return naming_gpu(choice, [&] { return RateTrial(run, choice, options, std::move(init)).run(); });
 }
 
 }  // namespace trainyard

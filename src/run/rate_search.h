@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/config/run_config.h"
+#include "run/initial_weights.h"
 #include "run/session/session_device.h"
 
 namespace trainyard {
@@ -15,6 +16,7 @@ namespace trainyard {
 struct RateSearchOptions {
   double from = 1e-7, to = 10;  // learning rates of the first and the last step, 0 < from < to
   std::int64_t steps = 100;     // at least 2
+  std::int64_t epochs = 0;      // above 0: as many steps as these have, instead
   /// Asked before each step; true ends the test.
   std::function<bool()> stopped = [] { return false; };
 };
@@ -30,6 +32,7 @@ struct RateStep {
 struct RateSearch {
   std::vector<RateStep> steps;  // those with a finite loss
   bool diverged = false;        // ended before the last step
+  bool ended = true;            // false: stopped before either
   /// The rate at the lowest smoothed loss, and where it fell fastest before, per factor of the
   /// rate; empty if it never fell.
   std::optional<double> lowest, steepest;
@@ -43,9 +46,11 @@ struct RateSearch {
 
 /// Trains the run's model on its data, one rank, in memory only: with the optimizer, batch and
 /// augmentation of the file, but a learning rate that grows from step to step by the same factor,
-/// whatever schedule, scaling and plateau say. Ends early once a loss is not finite or the smoothed
+/// whatever schedule, scaling and plateau say. It begins with the weights of `init`, if given, else
+/// random ones. Ends early once a loss is not finite or the smoothed
 /// loss is more than four times its lowest value. Throws as Session.
 [[nodiscard]] RateSearch search_rate(const RunConfig& run, const DeviceChoice& choice,
-                                     const RateSearchOptions& options);
+                                     const RateSearchOptions& options,
+                                     std::optional<InitialWeights> init = std::nullopt);
 
 }  // namespace trainyard

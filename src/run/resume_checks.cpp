@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/plural.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint_files.h"
 #include "report/epoch_line.h"
 #include "report/status.h"
 #include "run/config/resolved_config.h"
@@ -14,7 +17,7 @@ std::optional<std::string> completion_text(const std::filesystem::path& folder,
   const auto status = read_status(folder / "status.json");
   if (!status || status->state != RunState::completed) return std::nullopt;
   const std::string counts =
-      std::to_string(status->at.epoch) + " of " + std::to_string(wanted.epochs) + " epochs";
+      std::to_string(status->at.epoch) + " of " + count_text(wanted.epochs, "epoch");
   const std::string command = resume_command(folder.string());
   if (status->at.epoch >= wanted.epochs) {
     return "the run " + folder.string() + " is complete: " + counts +
@@ -27,6 +30,22 @@ std::optional<std::string> completion_text(const std::filesystem::path& folder,
   if (!config_differences(before, wanted).empty()) return std::nullopt;
   return "the run " + folder.string() + " is complete: it stopped early after " + counts +
          ", nothing was changed; to train further: " + command + " --set early_stop.patience=N";
+}
+
+void require_optimizer_of_run(const RunConfig& wanted, const std::filesystem::path& folder) {
+  if (checkpoint_pointer(folder / "checkpoints", "last").empty()) return;
+  const RunConfig before = read_run_config(folder / "config.yaml", {});
+  const auto names = [](const RunConfig& run) {
+    std::vector<std::string> slots;
+    for (const OptimizerSlot& slot : run.optimizer->slots) slots.emplace_back(slot.name);
+    return slots;
+  };
+  if (names(before) == names(wanted)) return;
+  const std::string old(before.optimizer->name), now(wanted.optimizer->name);
+  refuse_command("the run of " + folder.string() + " has trained with " + old + ", whose state " +
+                 now + " cannot continue; start a new run with its weights: " + "train --config " +
+                 shell_quoted((folder / "config.yaml").string()) + " --set optimizer." + now +
+                 ".lr=RATE --init " + shell_quoted(folder.string()));
 }
 
 void require_config_of_run(RunConfig given, const std::string& name, const RunConfig& run,

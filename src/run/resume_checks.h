@@ -15,6 +15,10 @@ namespace trainyard {
 [[nodiscard]] std::optional<std::string> completion_text(const std::filesystem::path& folder,
                                                          const RunConfig& wanted);
 
+/// Throws Error{command_line} if the run of `folder` has a checkpoint with the state of another
+/// optimizer than `wanted`, its config with the overrides of this resume, has.
+void require_optimizer_of_run(const RunConfig& wanted, const std::filesystem::path& folder);
+
 /// Throws Error{command_line} with the differences unless `given`, the config typed as `name`, is
 /// that of the run. Values that the machine decides if a file has none (threads, precision) may
 /// differ.

@@ -126,7 +126,9 @@ void require_plain_name(const std::string& name) {
   if (plain) return;
   throw Error(
       ErrorKind::command_line,
-      "--name: '" + name + "' is not a plain folder name; use letters, digits, '_', '-' and '.'");
+      "--name: '" + name +
+          "' is not a plain folder name: it must have no blanks, no '/' and no '\\', and begin "
+          "with neither '.' nor '-'");
 }
 
 RunFolder::RunFolder(const Disk& disk, fs::path path) : disk_(&disk), path_(std::move(path)) {}
@@ -291,6 +293,13 @@ bool is_run_folder(const fs::path& path) {
   std::error_code ignored;
   return is_file(path / kConfigName) &&
          (is_file(path / "status.json") || fs::is_directory(path / "checkpoints", ignored));
+}
+
+std::optional<fs::path> newest_run(const fs::path& folder) {
+  for (const std::int64_t number : run_numbers(folder)) {
+    if (is_run_folder(folder / numbered(number))) return folder / numbered(number);
+  }
+  return std::nullopt;
 }
 
 std::optional<fs::path> newest_unfinished_run(const fs::path& root, const std::string& name) {

@@ -92,6 +92,9 @@ void require_plain_name(const std::string& name);
 /// True if `path` contains a run (a config.yaml and a status.json or checkpoints).
 [[nodiscard]] bool is_run_folder(const std::filesystem::path& path);
 
+/// The run with the highest number in `folder`, as runs/NAME has them. Empty if there is none.
+[[nodiscard]] std::optional<std::filesystem::path> newest_run(const std::filesystem::path& folder);
+
 /// The run of `root`/`name` with the highest number that has not completed. Empty if there is none.
 [[nodiscard]] std::optional<std::filesystem::path> newest_unfinished_run(
     const std::filesystem::path& root, const std::string& name);

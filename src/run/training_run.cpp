@@ -9,6 +9,7 @@
 #include "launch/rank_output.h"
 #include "run/class_tables.h"
 #include "run/config/batch_numbers.h"
+#include "run/config/batch_rate.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"
 #include "run/config/resolved_config.h"
@@ -204,6 +205,8 @@ void TrainingRun::open_sinks() {
                 .metrics = session_->metric_names(),
                 .steps = config.output.steps,
                 .clean = config.train_eval.has_value(),
+                .schedule = config.plateau ? std::vector<RatePoint>()
+                                           : scheduled_rates(config, session_->batch(), 2000),
                 .guide = plot.style == PlotConfig::Style::guide},
       .gnuplot = config.output.plot ? request_.gnuplot : fs::path(),
       .output = start_->picture(),

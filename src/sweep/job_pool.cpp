@@ -63,7 +63,10 @@ class Pool {
 
 void Pool::fill() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    while (!slots_[slot] && next_ < count_ && stopped_ == 0) start(slot);
+    while (!slots_[slot] && next_ < count_ && stopped_ == 0 &&
+           (!calls_.may_start || calls_.may_start())) {
+      start(slot);
+    }
   }
 }
 

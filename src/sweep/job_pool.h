@@ -28,6 +28,8 @@ struct PoolEnd {
 struct PoolCalls {
   /// The job number `index`; it runs in `slot`, which no other job has at the same time.
   std::function<PoolJob(std::size_t index, std::size_t slot)> job;
+  /// False: no other job is started. Null: always true.
+  std::function<bool()> may_start = nullptr;
   std::function<void(std::size_t index)> started;
   std::function<void(std::size_t index, const PoolEnd& end)> ended;
 };

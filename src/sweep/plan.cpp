@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/philox.h"
 #include "base/text.h"
+#include "run/config/run_config.h"
 
 namespace trainyard {
 namespace {
@@ -17,8 +18,32 @@ void require_different_keys(std::span<const SweepAxis> axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (axes[i].key == axes[j].key) {
-        refuse_command("--grid: the key " + axes[i].key + " is given twice");
+        refuse_command("--grid: the key " + axes[i].key + " is given twice" +
+                       (axes[i].key == "seed" ? ", perhaps by --seeds" : ""));
       }
+    }
+  }
+}
+
+/// What `key` names below the path of a rule, "adam" of "optimizer.adam.lr"; "" if it is no rival.
+std::string rival_in(const config::ExclusiveKeys& rule, const std::string& key) {
+  if (!key.starts_with(rule.path + ".")) return "";
+  const std::string name = split(key.substr(rule.path.size() + 1), '.').front();
+  const bool named = rule.keys.empty() || std::ranges::find(rule.keys, name) != rule.keys.end();
+  return named ? name : "";
+}
+
+/// Of two keys that exclude each other, the later would replace the former in every run.
+void require_together(std::span<const SweepAxis> axes) {
+  for (const config::ExclusiveKeys& rule : run_rivals()) {
+    const SweepAxis* first = nullptr;
+    for (const SweepAxis& axis : axes) {
+      const std::string name = rival_in(rule, axis.key);
+      if (name.empty()) continue;
+      if (first == nullptr) first = &axis;
+      if (rival_in(rule, first->key) == name) continue;
+      refuse_command("--grid: " + first->key + " and " + axis.key +
+                     " exclude each other, so that no run would have both; make two sweeps");
     }
   }
 }
@@ -84,6 +109,7 @@ std::string drawn(const SweepAxis& axis, double share) {
 
 std::vector<SweepPoint> grid_points(std::span<const SweepAxis> axes) {
   require_different_keys(axes);
+  require_together(axes);
   std::vector<std::vector<std::string>> combinations(1);
   for (const SweepAxis& axis : axes) {
     const std::vector<std::string> values = grid_values(axis);
@@ -108,6 +134,7 @@ std::vector<SweepPoint> grid_points(std::span<const SweepAxis> axes) {
 std::vector<SweepPoint> random_points(std::span<const SweepAxis> axes, std::int64_t count,
                                       std::uint64_t seed) {
   require_different_keys(axes);
+  require_together(axes);
   const std::vector<std::string> keys = short_keys(axes);
   std::vector<SweepPoint> points;
   for (std::int64_t draw = 0; draw < count; ++draw) {
@@ -122,6 +149,28 @@ std::vector<SweepPoint> random_points(std::span<const SweepAxis> axes, std::int6
     if (!known) points.push_back(std::move(point));
   }
   return points;
+}
+
+std::vector<SweepPoint> with_seeds(std::vector<SweepAxis>& axes,
+                                   const std::vector<SweepPoint>& points, std::int64_t first,
+                                   std::int64_t count) {
+  SweepAxis seeds{.key = "seed"};
+  for (std::int64_t i = 0; i < count; ++i) seeds.values.push_back(std::to_string(first + i));
+  if (points.size() * seeds.values.size() > kMostPoints) {
+    refuse_command("--seeds: more than 10,000 runs; use fewer seeds or values");
+  }
+  axes.push_back(seeds);
+  require_different_keys(axes);
+  const std::vector<std::string> keys = short_keys(axes);
+  std::vector<SweepPoint> repeated;
+  for (const SweepPoint& point : points) {
+    for (const std::string& seed : seeds.values) {
+      std::vector<std::string> values = point.values;
+      values.push_back(seed);
+      repeated.push_back(named(keys, std::move(values)));
+    }
+  }
+  return repeated;
 }
 
 std::vector<std::string> point_overrides(std::span<const SweepAxis> axes, const SweepPoint& point) {

@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "launch/rank_output.h"
 #include "report/epoch_line.h"
@@ -138,6 +139,7 @@ SweepResult run_sweep(const SweepRequest& request, const Clock& clock) {
             const SweepRun& run = request.runs[left[job]];
             return PoolJob{.command = request.command(run, slot), .log = run.log};
           },
+      .may_start = request.may_start,
       .started = [&](std::size_t job) { lines.start(left[job]); },
       .ended = [&](std::size_t job, const PoolEnd& end) { lines.end(left[job], end); }};
   result.signal = run_jobs(left.size(), request.jobs, calls, clock);
@@ -145,17 +147,18 @@ SweepResult run_sweep(const SweepRequest& request, const Clock& clock) {
 }
 
 int exit_code_of(std::span<const SweepEnd> ends) {
-  for (const SweepOutcome outcome :
-       {SweepOutcome::failed, SweepOutcome::stopped, SweepOutcome::diverged}) {
+  for (const SweepOutcome outcome : {SweepOutcome::failed, SweepOutcome::stopped,
+                                     SweepOutcome::waiting, SweepOutcome::diverged}) {
     const auto first = std::ranges::find(ends, outcome, &SweepEnd::outcome);
     if (first == ends.end()) continue;
-    return outcome == SweepOutcome::stopped ? kStoppedByOwnLimit : first->exit_code;
+    const bool left = outcome == SweepOutcome::stopped || outcome == SweepOutcome::waiting;
+    return left ? kStoppedByOwnLimit : first->exit_code;
   }
   return 0;
 }
 
 std::string counts_text(std::span<const SweepEnd> ends) {
-  std::string text = fmt::format("{} {}: ", ends.size(), ends.size() == 1 ? "run" : "runs");
+  std::string text = count_text(std::ssize(ends), "run") + ": ";
   std::string separator;
   for (std::size_t i = 0; i < kOutcomeNames.size(); ++i) {
     const auto count = std::ranges::count(ends, static_cast<SweepOutcome>(i), &SweepEnd::outcome);

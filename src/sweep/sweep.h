@@ -50,6 +50,8 @@ struct SweepRequest {
   /// The command of a run in a slot, 0 to jobs - 1.
   std::function<LaunchCommand(const SweepRun& run, std::size_t slot)> command;
   std::function<void(const std::string& line)> tell;
+  /// As in PoolCalls.
+  std::function<bool()> may_start = nullptr;
 };
 
 struct SweepResult {
@@ -60,8 +62,8 @@ struct SweepResult {
 /// Runs what is not over. One line is told for each run that ends; see run_jobs() for signals.
 [[nodiscard]] SweepResult run_sweep(const SweepRequest& request, const Clock& clock);
 
-/// The exit code of the first run that failed, else 75 if one stopped by a limit of its own or was
-/// stopped alone, else that of divergence if one diverged, else 0.
+/// The exit code of the first run that failed, else 75 if one stopped by a limit of its own, was
+/// stopped alone or waits, else that of divergence if one diverged, else 0.
 [[nodiscard]] int exit_code_of(std::span<const SweepEnd> ends);
 /// "12 runs: 10 completed, 1 diverged, 1 failed".
 [[nodiscard]] std::string counts_text(std::span<const SweepEnd> ends);

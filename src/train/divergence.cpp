@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "report/nan_values.h"
 
 namespace trainyard {
@@ -97,9 +98,9 @@ void EpochWatch::look_at_metric(const EpochRow& row, const Warn& warn) {
   if (metric.training) numbers += fmt::format(", {} {:.4f}", metric.name, *metric.training);
   if (metric.validation) numbers += fmt::format(", val_{} {:.4f}", metric.name, *metric.validation);
   warn(
-      fmt::format("nothing is learnt: {} have not changed for {} epochs; is the learning rate 0 or "
+      fmt::format("nothing is learnt: {} have not changed for {}; is the learning rate 0 or "
                   "far too high, or are the layers frozen?",
-                  numbers, constant_epochs_));
+                  numbers, count_text(constant_epochs_, "epoch")));
 }
 
 }  // namespace trainyard

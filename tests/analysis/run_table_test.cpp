@@ -38,9 +38,10 @@ TEST_CASE("runs are rows with what differs between their configs and what they r
         "run     state       epoch  best val_accuracy  at    loss  accuracy  val_loss  "
         "val_accuracy     time  optimizer.sgd.lr\n"
         "runs/a  complete      2/3             0.5000   1  1.2500    0.5000    1.7500        "
-        "0.3750  0:00:09               0.1\n"
+        "0.3750  0:00:09               0.1  *\n"
         "runs/b  failed (4)    2/3             0.5000   1  1.2500    0.5000    1.7500        "
-        "0.3750  0:00:09              0.05\n");
+        "0.3750  0:00:09              0.05\n"
+        "*: the best val_accuracy; to train it again: train --config runs/a/config.yaml\n");
 }
 
 TEST_CASE("the CSV has the fixed columns first; a loss is best at its lowest") {
@@ -73,9 +74,10 @@ TEST_CASE("JSON has the same values; unknown ones are null") {
 TEST_CASE("a table for people shows few keys and says that there are more") {
   std::vector<RecordedRun> runs = two_runs();
   runs[1].config = config::Node{.kind = config::Node::Kind::map};
-  const std::string text = run_table_text(tabulate(runs), 1);
+  const std::string text = run_table_text(tabulate(runs), 0, 1);
   CHECK(text.find("  name\n") != std::string::npos);
-  CHECK(text.ends_with("2 more keys differ: --csv FILE and --json have all of them\n"));
+  CHECK(text.find("\n2 more keys differ: --csv FILE and --json have all of them\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("runs that are judged by different metrics name theirs") {
@@ -84,6 +86,78 @@ TEST_CASE("runs that are judged by different metrics name theirs") {
   const std::string text = run_table_text(tabulate(runs));
   CHECK(text.find("  val_accuracy 0.5000  ") != std::string::npos);
   CHECK(text.find("  val_loss 1.2500  ") != std::string::npos);
+}
+
+TEST_CASE("large and small numbers are short") {
+  std::vector<RecordedRun> runs = two_runs();
+  const auto best_of = [&](double value) {
+    runs[0].status->best->value = value;
+    runs[1].status->best.reset();
+    const std::string text = run_table_text(tabulate(runs));
+    const std::string row = text.substr(text.find("2/3") + 3);
+    return row.substr(row.find_first_not_of(' '),
+                      row.find(" ", row.find_first_not_of(' ')) - row.find_first_not_of(' '));
+  };
+  CHECK(best_of(43177167718.4) == "4.3e10");
+  CHECK(best_of(-1e300) == "-1.0e300");
+  CHECK(best_of(43177.1677) == "43177.2");
+  CHECK(best_of(999.5) == "999.5000");
+  CHECK(best_of(0.0000125) == "1.25e-5");
+  CHECK(best_of(0) == "0.0000");
+}
+
+TEST_CASE("lines fit the terminal: columns are left out, then paths cut at their front") {
+  const std::vector<RecordedRun> runs = two_runs();
+  const RunTable table = tabulate(runs);
+  for (const int width : {110, 100, 80, 60, 40}) {
+    CAPTURE(width);
+    const std::string text = run_table_text(table, width);
+    const std::string lines = text.substr(0, text.find("\n*:"));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos && begin < lines.size(); begin = end + 1) {
+      end = lines.find('\n', begin);
+      const std::string line = lines.substr(begin, end - begin);
+      if (line.find("left out") == std::string::npos) {
+        CHECK(line.size() <= static_cast<std::size_t>(width));
+      }
+      if (end == std::string::npos) break;
+    }
+    CHECK(text.find("left out for lack of room") != std::string::npos);
+    CHECK(text.find("best val_accuracy") != std::string::npos);
+  }
+}
+
+TEST_CASE("rows are sorted by any column, the best first and what is unknown last") {
+  std::vector<RecordedRun> runs = two_runs();
+  runs.push_back(lost_run());
+  runs[1].status->best->value = 0.75;
+  const auto sorted = [&](const std::string& column) {
+    RunTable table = tabulate(runs);
+    sort_rows(table, column);
+    std::string order;
+    for (const RunTableRow& row : table.rows) order += row.run.back();
+    return order;
+  };
+  CHECK(sorted("best") == "bat");
+  CHECK(sorted("optimizer.sgd.lr") == "bat");
+  CHECK(sorted("lr") == "bat");
+  CHECK(sorted("val_loss") == "abt");
+  CHECK(sorted("best_accuracy") == "abt");
+  CHECK(sorted("time") == "abt");
+  RunTable table = tabulate(runs);
+  CHECK_THROWS_WITH_AS(sort_rows(table, "val_los"),
+                       doctest::Contains("there is no column 'val_los'; did you mean 'val_loss'?"),
+                       Error);
+  CHECK(best_row(table) == 1);
+}
+
+TEST_CASE("many columns take as long as their number") {
+  std::vector<RecordedRun> runs = two_runs();
+  std::vector<std::string>& columns = runs[0].epochs.columns;
+  columns.clear();
+  for (int i = 0; i < 300'000; ++i) columns.push_back("m" + std::to_string(i));
+  runs[0].epochs.rows = {std::vector<std::optional<double>>(columns.size(), 1.0)};
+  CHECK(tabulate(runs).measured.size() == 300'004);
 }
 
 TEST_CASE("the difference of two runs is that of their resolved configs") {

@@ -46,6 +46,7 @@ Findings two_gpus() {
   findings.libraries = {library("cuDNN", "9.19.0", "/c/libcudnn.so.9"),
                         library("NCCL", "2.28.9", "/c/libnccl.so.2")};
   findings.folders = {"", "/c"};
+  findings.driver = true;
   return findings;
 }
 
@@ -71,8 +72,11 @@ TEST_CASE("a complete machine is reported line by line, exit 0") {
         "everything that training on a GPU needs was found\n");
 }
 
-TEST_CASE("without a GPU part the report says so, and how to get it, exit 8") {
-  CHECK(doctor_exit_code(cpu_only()) == 8);
+TEST_CASE("without a GPU part the report says so, and how to get it, exit 0 without a driver") {
+  CHECK(doctor_exit_code(cpu_only()) == 0);
+  Findings with_driver = cpu_only();
+  with_driver.driver = true;
+  CHECK(doctor_exit_code(with_driver) == 8);
   CHECK(doctor_text(cpu_only()) ==
         "train 0.1.0\n"
         "CPU       2 cores, AVX-512, oneDNN 2.6.3\n"

@@ -213,7 +213,7 @@ expect_err "unknown command 'mak' of 'train data'; did you mean 'make'?"
 run "$train" data make shape x
 expect_err "unknown command 'shape' of 'train data make'; did you mean 'shapes'?"
 run "$train" data make shapes
-expect_err "destination is required"
+expect_err "'train data make shapes' needs FOLDER; usage: train data make shapes FOLDER [FLAGS]"
 
 begin "help fits 80 columns, names the program, types and defaults"
 for verb in "" train resume check summary schema bench data "data make shapes" eval predict generate find-lr plot compare diff doctor; do

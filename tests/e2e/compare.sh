@@ -18,7 +18,7 @@ runs
 run "$train" compare 'runs/*'
 expect_code 0
 expect_out_match "run +state +epoch +best val_accuracy +at .*optimizer.sgd.lr"
-expect_out_match "runs/tiny/0001  complete +3/3 .* 0\.05"$'\n'
+expect_out_match "runs/tiny/0001  complete +3/3 .* 0\.05  \*"$'\n'
 expect_out_match "runs/tiny/0003  diverged \(5\) +0/3 .* 1e\+30"
 expect_equal "$err" ""
 run "$train" compare runs --csv table.csv --json
@@ -69,7 +69,7 @@ run "$train" diff runs/tiny/0001 runs/tiny/0001
 expect_equal "$out" "the configs are the same"
 run "$train" diff runs runs/tiny/0001
 expect_code 2
-expect_err "'runs' has 3 runs; name one, such as 'runs/tiny/0003'"
+expect_err "'runs' is not a run, but has runs in it: name one, such as 'runs/tiny'"
 rm runs/tiny/0002/config.yaml
 run "$train" diff runs/tiny/0001 runs/tiny/0002
 expect_code 4

@@ -76,4 +76,22 @@ grep -oE -e '--config [a-z0-9_]+' "$page" | cut -d' ' -f2 | sort -u >configs
 expect_file configs
 while read -r config; do expect_file "$source_dir/configs/$config.yaml"; done <configs
 
-finish 4 0
+begin "the README's network and run are right, its error has its place, and by hand trains the quick start"
+mkdir models configs
+for file in models/small.yaml configs/small.yaml; do
+  awk -v first="# $file" '/^```/ { inside = 0 } $0 == first { inside = 1 } inside' "$source_dir/README.md" >"$file"
+done
+run "$train" summary configs/small.yaml
+expect_code 0
+expect_out "dense1"
+# shellcheck disable=SC2016 # backticks of Markdown
+said=$(sed -n 's/^Errors have a location: `\(.*\)`$/\1/p' "$source_dir/README.md")
+sed -i 's/momentum/momentun/' configs/small.yaml
+run "$train" summary configs/small.yaml
+expect_code 3
+expect_equal "$err" "$said"
+begin_by_hand=$(sed -n '/^By hand/,/^The program/s/^build.*train //p' "$source_dir/README.md")
+expect_equal "$begin_by_hand" "data get cifar10 --to data
+--config configs/quickstart.yaml"
+
+finish 5 0

@@ -116,7 +116,7 @@ expect_code 0
 
 begin "it reports what training on a GPU lacks in a bare root"
 inside doctor
-expect_code 8
+expect_code 0
 expect_no_out "cannot be loaded"
 inside --config quickstart --gpus 1
 expect_code 8
@@ -142,7 +142,7 @@ else
     expect_code 0
     expect_out "Epoch 1/1"
     inside_system "$system" /mnt/bin/train doctor
-    expect_code 8
+    expect_code 0
     expect_no_out "cannot be loaded"
   done
 fi

@@ -26,7 +26,7 @@ expect_code 2
 expect_err "a range needs --random N"
 run "${quick[@]}" sweep tiny.yaml
 expect_code 2
-expect_err "--grid is required"
+expect_err "a sweep needs values: --grid KEY=VALUES, or --seeds N for N seeds"
 run "${quick[@]}" sweep tiny.yaml --random 3 --grid optimizer.sgd.lr=log:1e-4..1e-1 --dry-run
 expect_code 0
 expect_out_match '^lr=0.[0-9]+: to start'
@@ -83,6 +83,9 @@ run "${script[@]}" tiny.yaml optimizer.sgd.lr=0.05,0.01 batch.per_gpu=16 -- --ep
 expect_code 0
 expect_out "skipped: runs/tiny_lr=0.05__per_gpu=16/0001 is done"
 expect_file runs/tiny_lr=0.01__per_gpu=16/0001/metrics.csv
+run "$source_dir/scripts/sweep.sh" --help
+expect_code 0
+expect_out "scripts/sweep.sh [--jobs N] [--gpus 0,1,2]"
 run "${script[@]}" tiny.yaml optimizer.sgd.lrr=1,2
 expect_code 3
 expect_err "unknown key 'lrr'"
@@ -114,4 +117,50 @@ for seed in 1 2; do
   expect_equal "$(sed -n 's/^  "state": "\(.*\)",$/\1/p' "runs/tiny_seed=$seed/0001/status.json")" interrupted
 done
 
-finish 7 0
+begin "each run with several seeds: their means are a table, and the best is trained again as printed"
+write_tiny_run tiny.yaml
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.05,0.0001 --seeds 2 --seed 7 --epochs 1
+expect_code 0
+for run in lr=0.05__seed={7,8} lr=0.0001__seed={7,8}; do expect_file "sweeps/tiny/runs/$run/metrics.csv"; done
+expect_out_match "optimizer.sgd.lr +seeds +best val_accuracy .*"$'\n'" +0.05 +2 +[0-9.]+ \+- [0-9.]+"
+expect_equal "$(wc -l <sweeps/tiny/means.csv)" 3
+again=$(sed -n 's/^\*: the best val_accuracy; to train it again: train //p' <<<"$out")
+# shellcheck disable=SC2086 # its words
+run "${quick[@]}" $again -q
+expect_code 0
+expect_file runs/tiny/0001/metrics.csv
+run "${quick[@]}" sweep tiny.yaml --seeds 2 --out apart --epochs 1
+expect_code 0
+expect_out_match "2 runs: 2 completed"
+run "${quick[@]}" sweep tiny.yaml --grid seed=1,2 --seeds 2 --dry-run
+expect_code 2
+expect_err "the key seed is given twice, perhaps by --seeds"
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.1 --grid optimizer.adam.lr=0.1 --dry-run
+expect_code 2
+expect_err "optimizer.sgd.lr and optimizer.adam.lr exclude each other"
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.adam.lr=0.1 --dry-run
+expect_code 0
+expect_err "--set replaces optimizer.sgd with its lr, momentum, of tiny.yaml"
+run "${quick[@]}" sweep tiny.yaml --epochs 3 --grid epochs=1,2 --dry-run
+expect_code 2
+expect_err "--epochs"
+
+begin "a sweep takes --init, which its runs begin with, and --max-time, after which the same command continues"
+write_tiny_run tiny.yaml
+run "${quick[@]}" tiny.yaml --name first --epochs 1 -q
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.05,0.01 --init runs/first --epochs 1
+expect_code 0
+expect_err "'runs/first': its newest run is runs/first/0001"
+expect_equal "$(grep -l '"from": "runs/first/0001"' sweeps/tiny/runs/*/run.json | wc -l)" 2
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.05,0.01 --epochs 1
+expect_code 2
+expect_err "was started with --init runs/first/0001, not without --init; give --out another folder"
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.05,0.01 --init nowhere.safetensors --out other
+expect_code 9
+expect_no_path other
+run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.05,0.01 --epochs 100000 --max-time 2 --out long
+expect_code 75
+expect_out "2 runs: 1 stopped, 1 waiting"
+expect_err "stopped by --max-time; to continue: train sweep"
+
+finish 9 0

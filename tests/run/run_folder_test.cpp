@@ -77,7 +77,8 @@ TEST_CASE("a name that leaves the folder is refused") {
     CHECK(error_of(ErrorKind::command_line,
                    [&] { (void)RunFolder::create(Disk(), folder.path(), name); }) ==
           "--name: '" + std::string(name) +
-              "' is not a plain folder name; use letters, digits, '_', '-' and '.'");
+              "' is not a plain folder name: it must have no blanks, no '/' and no '\\', and begin "
+              "with neither '.' nor '-'");
   }
 }
 

@@ -60,6 +60,37 @@ TEST_CASE("two axes of one key, and too many combinations, are refused") {
         }) == "--grid: more than 10,000 combinations; use fewer values, or --random N");
 }
 
+TEST_CASE("keys that exclude each other are refused in one sweep") {
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"optimizer.sgd.lr", "optimizer.adam.lr"},
+      {"batch.per_gpu", "batch.total"},
+      {"schedule.cosine.final", "schedule.poly.power"},
+      {"data.val.limit", "data.val_fraction"}};
+  for (const auto& [first, second] : pairs) {
+    const auto axes = axes_of({first + "=1", "epochs=2", second + "=1"});
+    const std::string text = "--grid: " + first + " and " + second +
+                             " exclude each other, so that no run would have both; make two sweeps";
+    CHECK(error_of(ErrorKind::command_line, [&] { (void)grid_points(axes); }) == text);
+    CHECK(error_of(ErrorKind::command_line, [&] { (void)random_points(axes, 3, 0); }) == text);
+  }
+  CHECK(grid_points(axes_of({"optimizer.sgd.lr=1", "optimizer.sgd.momentum=0"})).size() == 1);
+}
+
+TEST_CASE("seeds are a last axis of every point") {
+  auto axes = axes_of({"lr=1,2"});
+  const auto points = with_seeds(axes, grid_points(axes), 42, 2);
+  CHECK(names_of(points) == std::vector<std::string>{"lr=1__seed=42", "lr=1__seed=43",
+                                                     "lr=2__seed=42", "lr=2__seed=43"});
+  CHECK(point_overrides(axes, points[3]) == std::vector<std::string>{"lr=2", "seed=43"});
+  std::vector<SweepAxis> none;
+  CHECK(names_of(with_seeds(none, grid_points(none), 1, 2)) ==
+        std::vector<std::string>{"seed=1", "seed=2"});
+  auto seeds = axes_of({"seed=1,2"});
+  CHECK(error_of(ErrorKind::command_line, [&] {
+          (void)with_seeds(seeds, grid_points(seeds), 42, 2);
+        }) == "--grid: the key seed is given twice, perhaps by --seeds");
+}
+
 TEST_CASE("draws depend on seed, axis and number alone") {
   const auto axes = axes_of({"lr=log:1e-4..1e-1", "size=8,16,32"});
   const auto few = random_points(axes, 5, 7);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <functional>
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
@@ -32,8 +33,9 @@ struct ShellSweep {
     request.tell = [this](const std::string& line) { lines.push_back(line); };
   }
 
-  SweepResult run() {
+  SweepResult run(std::function<bool()> may_start = nullptr) {
     request.runs = runs;
+    request.may_start = std::move(may_start);
     return run_sweep(request, clock);
   }
 
@@ -73,6 +75,14 @@ TEST_CASE("a run stopped by its own limit or alone makes exit code 75, unless an
   CHECK(exit_code_of(stopped.run().ends) == 75);
   ShellSweep failed({"exit 75", "kill -KILL $$"});
   CHECK(exit_code_of(failed.run().ends) == 137);
+}
+
+TEST_CASE("runs that may no longer start wait, and the exit code is 75") {
+  ShellSweep sweep({"exit 0", "exit 0"});
+  int starts = 0;
+  const SweepResult result = sweep.run([&] { return ++starts < 2; });
+  CHECK(counts_text(result.ends) == "2 runs: 1 completed, 1 waiting");
+  CHECK(exit_code_of(result.ends) == 75);
 }
 
 TEST_CASE("the table has a row for runs without a folder, with the values as typed") {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace trainyard {
 namespace {
 
@@ -40,6 +42,23 @@ double rate_factor(const RunConfig& run, std::int64_t global) {
 std::shared_ptr<const Schedule> schedule_of(const RunConfig& run, std::int64_t global) {
   if (!scales(run)) return run.schedule;
   return scaled_schedule(run.schedule, *run.lr_scaling, batch_ratio(run, global));
+}
+
+std::vector<RatePoint> scheduled_rates(const RunConfig& run, const BatchNumbers& batch,
+                                       std::int64_t most) {
+  const auto schedule = schedule_of(run, batch.global);
+  const ScheduleContext context{
+      .base = run.optimizer->rate, .epochs = run.epochs, .steps_per_epoch = batch.steps};
+  const std::int64_t steps = run.epochs * batch.steps;
+  const std::int64_t stride = (steps + most - 1) / most;
+  std::vector<RatePoint> points;
+  for (std::int64_t step = 0; step < steps;
+       step = std::max(step + 1, std::min(step + stride, steps - 1))) {
+    const double rate = schedule ? schedule->rate(step, context) : context.base;
+    const double decay = 1.0 + run.optimizer->time_decay * static_cast<double>(step);
+    points.push_back({step + 1, rate / decay});
+  }
+  return points;
 }
 
 std::string rate_warning(const RunConfig& run, std::int64_t ranks, std::int64_t global) {

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/fields.h"
+#include "report/plot_script.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {
@@ -19,6 +22,11 @@ void check_rate_scaling(config::Fields& fields, const RunConfig& run);
 /// null: the learning rate does not change.
 [[nodiscard]] std::shared_ptr<const Schedule> schedule_of(const RunConfig& run,
                                                           std::int64_t global);
+
+/// The learning rates of a run with these batches, of at most about `most` steps at equal distances
+/// and of the last; not what `plateau` makes of them.
+[[nodiscard]] std::vector<RatePoint> scheduled_rates(const RunConfig& run,
+                                                     const BatchNumbers& batch, std::int64_t most);
 
 /// A warning, with advice, for a run whose batch grew with its ranks and that has no `lr_scaling`;
 /// else "".

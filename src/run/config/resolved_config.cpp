@@ -1,6 +1,8 @@
 #include "run/config/resolved_config.h"
 
 #include "base/hash.h"
+#include "base/text.h"
+#include "config/load.h"
 #include "graph/include.h"
 
 namespace trainyard {
@@ -48,6 +50,25 @@ std::vector<config::Difference> config_differences(const RunConfig& before,
 std::vector<config::Difference> typed_differences(const RunConfig& before, const RunConfig& after) {
   return config::differences(config::with_typed_paths(resolved_tree(before)),
                              config::with_typed_paths(resolved_tree(after)));
+}
+
+std::vector<std::string> replaced_by(std::span<const std::string> overrides,
+                                     const std::filesystem::path& path) {
+  const config::Node before = config::load_run(path, {}, run_rivals());
+  const config::Node after = config::load_run(path, overrides, run_rivals());
+  std::vector<std::string> replaced;
+  for (const config::ExclusiveKeys& rule : run_rivals()) {
+    const config::Node* old = before.find(rule.path);
+    const config::Node* now = after.find(rule.path);
+    if (old == nullptr || now == nullptr) continue;
+    for (const auto& [key, where, value] : old->entries) {
+      if (now->find(key) != nullptr || value.entries.empty()) continue;
+      std::vector<std::string> keys;
+      for (const config::Entry& entry : value.entries) keys.push_back(entry.key);
+      replaced.push_back(rule.path + "." + key + " with its " + joined(keys));
+    }
+  }
+  return replaced;
 }
 
 }  // namespace trainyard

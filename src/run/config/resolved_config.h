@@ -1,6 +1,8 @@
 // A run's config with every default explicit and the network inlined.
 #pragma once
 
+#include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +28,10 @@ namespace trainyard {
                                                                  const RunConfig& after);
 [[nodiscard]] std::vector<config::Difference> typed_differences(const RunConfig& before,
                                                                 const RunConfig& after);
+
+/// What `overrides` drop of a run file by naming another member: "optimizer.sgd with its lr,
+/// momentum".
+[[nodiscard]] std::vector<std::string> replaced_by(std::span<const std::string> overrides,
+                                                   const std::filesystem::path& path);
 
 }  // namespace trainyard

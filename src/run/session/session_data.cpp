@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "data/class_numbering.h"
 #include "data/source.h"
 #include "data/whitening.h"
@@ -133,8 +134,8 @@ void require_alike(const DataConfig& config, const Dataset& train, const Dataset
   if (alike && a == b) return;
   throw Error(
       ErrorKind::data,
-      "the training split holds images " + train.image_shape().text() + " of " + std::to_string(a) +
-          " classes, the validation split " + val.image_shape().text() + " of " +
+      "the training split holds images " + train.image_shape().text() + " of " +
+          count_text(a, "class") + ", the validation split " + val.image_shape().text() + " of " +
           std::to_string(b) + "; both must have the same shape and classes" +
           classes_advice(std::max(a, b), a < b ? train : val, a < b ? config.train : config.val));
 }
@@ -312,10 +313,9 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
     const bool binary = output.c() == 1 && set.classes() <= 2;
     if (!of_labels || binary || output.c() == set.classes()) continue;
     throw Error(ErrorKind::config, at + (name.empty() ? "the network" : "output '" + name + "'") +
-                                       " ends in " + std::to_string(output.c()) +
-                                       (output.c() == 1 ? " output" : " outputs") +
-                                       ", but the data have " + std::to_string(set.classes()) +
-                                       " classes; change the last layer's units" +
+                                       " ends in " + count_text(output.c(), "output") +
+                                       ", but the data have " + count_text(set.classes(), "class") +
+                                       "; change the last layer's units" +
                                        classes_advice(output.c(), set, run.data.train));
   }
 }

@@ -1,0 +1,72 @@
+#include "cli/named_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "cli/launch.h"
+#include "cli/messages.h"
+#include "run/run_folder.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_quiet(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(
+      arguments, [](const std::string& word) { return word == "-q" || word == "--quiet"; });
+}
+
+/// Of several ranks the launcher speaks, or the first if another program started them.
+bool speaks() {
+  const auto identity = own_identity();
+  return !identity || (identity->rank == 0 && !train_started(*identity));
+}
+
+/// Runs, and folders of numbered ones, in `folder`.
+std::vector<fs::path> runs_below(const fs::path& folder) {
+  std::vector<fs::path> runs = entries_of(folder);
+  std::erase_if(runs,
+                [](const fs::path& entry) { return !is_run_folder(entry) && !newest_run(entry); });
+  std::ranges::sort(runs);
+  return runs;
+}
+
+/// `text`, which is no run, as a run; itself if it may be something else.
+std::string run_named(const std::string& text) {
+  std::error_code ignored;
+  if (const auto newest = newest_run(text)) return newest->string();
+  if (fs::is_directory(text, ignored)) {
+    const std::vector<fs::path> runs = runs_below(text);
+    if (runs.empty()) return text;
+    refuse_command("'" + text + "' is not a run, but has runs in it: name one, such as '" +
+                   runs.back().string() + "'");
+  }
+  const fs::path below = fs::path("runs") / text;
+  if (!text.empty() && !fs::exists(text, ignored) && newest_run(below)) {
+    refuse_command("there is no '" + text + "'; did you mean '" + below.string() + "'?");
+  }
+  return text;
+}
+
+}  // namespace
+
+CLI::Validator newest_run_of_name(const Context& context) {
+  Messages& messages = context.messages;
+  const bool quiet = is_quiet(context.arguments);
+  return {[&messages, quiet](std::string& text) {
+            if (is_run_folder(text)) return std::string();
+            const std::string run = run_named(text);
+            if (run != text && !quiet && speaks()) {
+              messages.note("'" + text + "': its newest run is " + run);
+            }
+            text = run;
+            return std::string();
+          },
+          ""};
+}
+
+}  // namespace trainyard::cli
