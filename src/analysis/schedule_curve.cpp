@@ -30,8 +30,8 @@ std::optional<std::int64_t> whole_set(const RunConfig& run) {
   const auto key = [&](const char* name) {
     return config::value_at(run.settled, std::string("data.train.") + name);
   };
-  if (const auto size = parse_integer(key("size"))) return size;
   const std::string source = key("source");
+  if (source.starts_with("synthetic")) return parse_integer(key("size"));
   const auto* set = std::ranges::find(kKnownSets, source, &KnownSet::source);
   if (set == kKnownSets.end() || key("split") != "train") return std::nullopt;
   const std::int64_t limit = parse_integer(key("limit")).value_or(0);

@@ -95,6 +95,7 @@ TEST_CASE("the number of samples is that of the file, or of the published set") 
   CHECK(samples("source: cifar10") == 45'000);
   CHECK(samples("source: cifar10, limit: 1000") == 900);
   CHECK_FALSE(samples("source: image_folder, root: a").has_value());
+  CHECK_FALSE(samples("source: image_folder, root: a, size: 64").has_value());  // pixels
 }
 
 TEST_CASE("a schedule is drawn step by step over the epochs") {

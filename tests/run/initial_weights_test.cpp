@@ -228,7 +228,7 @@ TEST_CASE("a run resumes with the flags of --init that it was started with, not 
   const auto refusal_of = [&](const std::string& run_json, const InitFlags& flags) {
     put_text(folder / "run.json", run_json);
     return error_of(ErrorKind::command_line,
-                    [&] { require_init_of_run(folder / "run.json", flags); });
+                    [&] { require_init_of_run(folder / "run.json", flags, "so do"); });
   };
   const std::string begun =
       R"({"id": "1", "init": {"from": "a", "skip": ["dense2*"], "hash": "5"}})";
