@@ -108,7 +108,7 @@ struct Opening {
   std::uint64_t seed = 0;              // of sources that draw their samples
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
-  bool check_all = false;         // of samples in files of their own all are decoded on opening
+  bool check_all = false;  // of samples in files of their own all are decoded on opening
   /// Of pictures that cannot be decoded when they are read: they are zeros. Null: an error.
   std::shared_ptr<Faults> faults = nullptr;
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning

@@ -95,8 +95,8 @@ std::vector<NamedValue> measured_values(const EpochRow& row) {
 std::string epoch_text(LogStyle style, const EpochRow& row, const EpochContext& context) {
   const std::string_view separator = style == LogStyle::plain ? " " : " - ";
   const std::string_view mark = style == LogStyle::plain ? " best" : " *";
-  // Lines without the mark or the eta reserve room for it, so that all have the same parts. The last
-  // column stays free: some terminals wrap when it is written to.
+  // Lines without the mark or the eta reserve room for it, so that all have the same parts. The
+  // last column stays free: some terminals wrap when it is written to.
   const int eta = context.eta_seconds ? 0 : columns_of(separator) + columns_of("eta 0:00:00");
   const int room =
       context.columns > 0 ? std::max(context.columns - 1 - columns_of(mark) - eta, 1) : 0;

@@ -46,6 +46,7 @@ done
 begin "what a config cannot have is refused, other names of data are written so that it is accepted"
 write_pictures "$PWD/two" 16
 mkdir dollar
+# shellcheck disable=SC2016  # names, not variables
 for name in '$flowers' null true '1.5' $'line\nfeed' 'a "b" c' '@classes@' '-x' 'ä ö'; do
   cp -r two "dollar/$name"
   (cd dollar && "$train" init "./$name" --out "../new" >/dev/null) || fail "init of '$name'"
@@ -54,6 +55,7 @@ for name in '$flowers' null true '1.5' $'line\nfeed' 'a "b" c' '@classes@' '-x' 
   rm -r new
 done
 for i in $(seq 700); do echo "Line $i of the text."; done >text
+# shellcheck disable=SC2016  # names, not variables
 for name in '$x.txt' null true 1.5 10 $'a\nb.txt' '"q".txt'; do
   cp text "$name"
   run "$train" init "$name" --out new
@@ -62,7 +64,9 @@ for name in '$x.txt' null true 1.5 10 $'a\nb.txt' '"q".txt'; do
   expect_code 0
   rm -r new
 done
+# shellcheck disable=SC2016  # names, not variables
 cp text '${y}.txt'
+# shellcheck disable=SC2016  # names, not variables
 run "$train" init '${y}.txt'
 expect_code 2
 expect_err "\${y}.txt' would be an expression in a config, which begin with '\$' or '\${'; rename it"
@@ -82,7 +86,7 @@ for class in a b; do
       head -c 24 /dev/zero
       for value in $(seq 0 255); do printf '%b' "$(printf '\\x%02x' "$value" "$value" "$value" 0)"; done
       head -c 784 /dev/urandom
-    } >grey/$class/$i.bmp
+    } >"grey/$class/$i.bmp"
   done
 done
 run "$train" init grey

@@ -78,7 +78,7 @@ std::string line_with(const std::string& message, const std::string& text) {
 
 /// The path of the innermost key of "optimizer: {sgd: {lr: ...}}".
 std::string path_in(const config::Node& node) {
-  if (node.kind != config::Node::Kind::map || node.entries[0].key == "xxx") return "";  // {...}
+  if (node.kind != config::Node::Kind::map || node.entries[0].key == "___") return "";  // {...}
   const std::string below = path_in(node.entries[0].value);
   return node.entries[0].key + (below.empty() ? "" : "." + below);
 }
@@ -107,12 +107,10 @@ void check_key_of_run(const std::string& word, const std::string& place, const F
     const bool own = is_key(meant) || is_key(place + "." + meant) || is_key(before + meant) ||
                      is_key("optimizer." + place + "." + meant) ||
                      is_key("schedule." + place + "." + meant);
-    {
-      CHECK(own);
-      return;
-    }
+    CHECK(own);
+    return;
   }
-  std::replace(meant.begin(), meant.end(), '.', 'x');
+  std::replace(meant.begin(), meant.end(), '.', '_');
   CHECK(is_key(path_in(config::parse_yaml(meant, "meant"))));
 }
 

@@ -27,11 +27,12 @@ RunConfig prompt_run(const testing::TemporaryFolder& folder, const std::string& 
   for (int i = 0; i < 20; ++i) text += "abcabdefabf";
   const std::string file = folder.write("a.txt", text).string();
   const std::string predict = layers == kPromptEvery ? "every" : "last";
-  return test::read_run(
-      "name: text\nnetwork: {input: {tokens: " + tokens + ", vocabulary: 6}, layers: [embedding: " +
-      embedding + ", {" + layers + "}, softmax]}\ndata:\n  train: {source: text, file: " + file +
-      ", length: " + tokens + ", predict: " + predict +
-      "}\n  val_fraction: 0.2\nbatch: {per_gpu: 4}\nloss: cross_entropy\noptimizer: sgd\nepochs: 1\n");
+  return test::read_run("name: text\nnetwork: {input: {tokens: " + tokens +
+                        ", vocabulary: 6}, layers: [embedding: " + embedding + ", {" + layers +
+                        "}, softmax]}\ndata:\n  train: {source: text, file: " + file +
+                        ", length: " + tokens + ", predict: " + predict +
+                        "}\n  val_fraction: 0.2\nbatch: {per_gpu: 4}\nloss: "
+                        "cross_entropy\noptimizer: sgd\nepochs: 1\n");
 }
 
 struct Written {
