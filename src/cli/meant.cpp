@@ -138,8 +138,11 @@ std::string wrong_words(const CLI::App& verb, const CLI::ParseError& error,
     app = app->get_subcommands().front();
   }
   std::vector<std::string> words;
-  const bool missing = error.get_name() == "RequiredError";
-  if (!missing && error.get_name() != "ExtrasError") return error.what();
+  const auto is = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  const bool missing = is(CLI::ExitCodes::RequiredError);
+  if (!missing && !is(CLI::ExitCodes::ExtrasError)) return error.what();
   if (missing) {
     for (const CLI::Option* option : app->get_options()) {
       if (option->get_required() && option->count() == 0) words.push_back(usage_of(*option));

@@ -95,14 +95,17 @@ std::vector<NamedValue> measured_values(const EpochRow& row) {
 std::string epoch_text(LogStyle style, const EpochRow& row, const EpochContext& context) {
   const std::string_view separator = style == LogStyle::plain ? " " : " - ";
   const std::string_view mark = style == LogStyle::plain ? " best" : " *";
-  // Lines without the mark or the eta reserve room for it, so that all have the same parts. The
-  // last column stays free: some terminals wrap when it is written to.
-  const int eta = context.eta_seconds ? 0 : columns_of(separator) + columns_of("eta 0:00:00");
-  const int room =
-      context.columns > 0 ? std::max(context.columns - 1 - columns_of(mark) - eta, 1) : 0;
-  std::vector<LinePart> parts = parts_of(style, row, context, false);
+  // Lines without the mark or the eta are fitted as if they had it, so that all have the same
+  // parts. The last column stays free: some terminals wrap when it is written to.
+  EpochContext whole = context;
+  whole.eta_seconds = context.eta_seconds.value_or(0);
+  const int room = context.columns > 0 ? std::max(context.columns - 1 - columns_of(mark), 1) : 0;
+  std::vector<LinePart> parts = parts_of(style, row, whole, false);
   if (room > 0 && columns_of(joined(parts, separator)) > room) {
-    parts = fitted(parts_of(style, row, context, true), separator, room);
+    parts = fitted(parts_of(style, row, whole, true), separator, room);
+  }
+  if (!context.eta_seconds) {
+    std::erase_if(parts, [](const LinePart& part) { return part.rank == kTimeLeft; });
   }
   return joined(parts, separator).append(row.is_best ? mark : "");
 }

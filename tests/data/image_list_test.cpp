@@ -137,7 +137,7 @@ TEST_CASE("a line of a list that is wrong is named with its number and what was 
   CHECK(line_message("a/1.png,0\na/1.png,\n") == "LIST, line 2: has no label: its cell is empty");
   CHECK(line_message("a/1.png, \n") == "LIST, line 1: has no label: its cell is empty");
   CHECK(line_message("a/1.png,0\n\na/1.png\n") ==
-        "LIST, line 3: has 1 cells, expected 2 (path, label)");
+        "LIST, line 3: has 1 cell, expected 2 (path, label)");
   CHECK(line_message("a/1.png,cat\n") ==
         "LIST, line 1: label 'cat' is not a whole number from 0; for names of classes set "
         "'labels: name', for a first line of column names 'header: true'");

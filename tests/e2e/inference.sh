@@ -77,7 +77,7 @@ mkdir -p other/dog
 cp pics/dog/1.jpg other/dog
 run "${plain[@]}" eval a/checkpoints/last --data other --out here
 expect_code 0
-expect_out "on the pictures of other, 1 samples"
+expect_out "on the pictures of other, 1 sample"
 expect_out_match $'cat +0 +- +- '
 expect_file here/eval.json
 run "${plain[@]}" eval a --data vla

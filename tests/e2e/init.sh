@@ -178,7 +178,7 @@ run "${quick[@]}" --config tiny.yaml --out b --init a --max-time 0.001
 expect_code 75
 run "${quick[@]}" --config tiny.yaml --out b --resume --init a --init-skip dense1
 expect_code 2
-expect_err "--resume: the run of b was started with --init a, not with --init a --init-skip dense1"
+expect_err "the run of b was started with --init a, not with --init a --init-skip dense1"
 run "${quick[@]}" --config tiny.yaml --out b --resume
 expect_code 0
 run "${quick[@]}" --config tiny.yaml --out c --max-time 0.001

@@ -123,7 +123,7 @@ run "$train" summary --config tiny.yaml --svg tiny.png
 expect_code 2
 expect_err "--svg: 'tiny.png' does not end in .svg"
 run "$train" summary --config tiny.yaml --svg missing/tiny.svg
-expect_code 7
+expect_code 2
 expect_err "missing"
 
 begin "summary --plan lists steps and offsets"
