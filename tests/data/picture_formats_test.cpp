@@ -37,9 +37,9 @@ std::string refusal(const std::string& file, std::int64_t max_pixels = kDefaultM
   });
 }
 
-std::string little(std::uint64_t value, int bytes) {
+std::string little(std::uint32_t value, int bytes) {
   std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  for (int i = 0; i < bytes; ++i, value >>= 8) text += static_cast<char>(value);
   return text;
 }
 
