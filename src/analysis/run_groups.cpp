@@ -52,9 +52,7 @@ Statistic over(const std::vector<const RunTableRow*>& rows, const Value& value) 
 }
 
 /// The rows of one combination of values, in their order.
-struct Members {
-  std::vector<std::size_t> rows;
-};
+using Members = std::vector<std::size_t>;
 
 class Grouping {
  public:
@@ -74,7 +72,7 @@ class Grouping {
     for (std::size_t i = 0; i < table_.rows.size(); ++i) {
       const auto [found, is_new] = known.emplace(values_of(i), all.size());
       if (is_new) all.emplace_back();
-      all[found->second].rows.push_back(i);
+      all[found->second].push_back(i);
     }
     for (const Members& members : all) {
       warn_of_others(members);
@@ -105,14 +103,14 @@ class Grouping {
   [[nodiscard]] std::string name_of(const Members& members) const {
     Values words;
     for (std::size_t i = 0; i < by_.size(); ++i) {
-      words.push_back(by_[i] + "=" + table_.rows[members.rows[0]].values[i]);
+      words.push_back(by_[i] + "=" + table_.rows[members[0]].values[i]);
     }
     return joined(words);
   }
 
   void warn_of_others(const Members& members) const {
     std::vector<RecordedRun> runs;
-    for (const std::size_t i : members.rows) runs.push_back(runs_[i]);
+    for (const std::size_t i : members) runs.push_back(runs_[i]);
     Values others = tabulate(runs).keys;
     std::erase_if(others, [&](const std::string& key) {
       const bool result = key == "run.init" || key == "run.ranks" || key == "run.global_batch";
@@ -128,7 +126,7 @@ class Grouping {
   [[nodiscard]] std::vector<const RunTableRow*> counted(const Members& members,
                                                         RunGroup& group) const {
     std::vector<const RunTableRow*> rows;
-    for (const std::size_t i : members.rows) {
+    for (const std::size_t i : members) {
       const RunTableRow& row = table_.rows[i];
       if (row.state != kComplete) {
         group.left_out.push_back(row.run);
@@ -150,7 +148,7 @@ class Grouping {
   [[nodiscard]] RunTableRow row_of(const Members& members) const {
     RunGroup group;
     const std::vector<const RunTableRow*> rows = counted(members, group);
-    RunTableRow row{.run = "", .values = table_.rows[members.rows[0]].values};
+    RunTableRow row{.run = "", .values = table_.rows[members[0]].values};
     row.values.pop_back();
     for (const RunTableRow* one : rows) {
       group.runs.push_back(one->run);

@@ -149,7 +149,8 @@ std::string run_table_text(const RunTable& table, int width, std::size_t most_ke
   if (table.grouped) text += "mean +- standard deviation of a sample, over seeds\n";
   if (!table.grouped && keys < table.keys.size()) {
     text += fmt::format("{} more {} differ: --csv FILE and --json have all of them\n",
-                        table.keys.size() - keys, table.keys.size() - keys == 1 ? "key" : "keys");
+                        table.keys.size() - keys,
+                        plural(static_cast<std::int64_t>(table.keys.size() - keys), "key"));
   }
   if (shown.omitted > 0) {
     text += count_text(static_cast<std::int64_t>(shown.omitted), "column") +

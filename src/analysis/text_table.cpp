@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/text.h"
 #include "report/line_parts.h"
 
 namespace trainyard {
@@ -54,7 +55,11 @@ void cut_first(std::vector<TableColumn>& columns, std::size_t width) {
   if (total <= width || own <= kLeast) return;
   const std::size_t most = std::max(kLeast, own - std::min(own, total - width));
   for (std::string& cell : columns.front().cells) {
-    if (width_of(cell) > most) cell = "..." + cell.substr(cell.size() - (most - 3));
+    if (width_of(cell) <= most) continue;
+    std::size_t begin = 0;
+    while (width_of(cell.substr(begin)) > most - 3)
+      begin += std::max<std::size_t>(utf8_length(std::string_view(cell).substr(begin)), 1);
+    cell = "..." + cell.substr(begin);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "exec/executor.h"
 
@@ -88,9 +89,8 @@ std::vector<std::string> notes(const Findings& findings) {
 
 std::string doctor_text(const Findings& findings) {
   std::string text = findings.version + "\n";
-  text += row("CPU",
-              fmt::format("{} {}, {}, {}", findings.cores, findings.cores == 1 ? "core" : "cores",
-                          findings.vectors, findings.cpu_libraries));
+  text += row("CPU", fmt::format("{}, {}, {}", count_text(findings.cores, "core"), findings.vectors,
+                                 findings.cpu_libraries));
   text += row("memory", host_text(findings.host));
   if (findings.survey) {
     const GpuSurvey& survey = *findings.survey;

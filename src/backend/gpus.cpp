@@ -7,6 +7,7 @@
 
 #include "backend/plugin.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -203,8 +204,7 @@ std::string survey_problem(const GpuSurvey& survey) {
 
 std::string share_text(const GpuShare& share) {
   if (!share.shared()) return "";
-  return std::to_string(share.gpus) + (share.gpus == 1 ? " GPU" : " GPUs") + " shared by " +
-         std::to_string(share.ranks) + " ranks";
+  return count_text(share.gpus, "GPU") + " shared by " + std::to_string(share.ranks) + " ranks";
 }
 
 void require_shareable(const UsableGpus& usable) {

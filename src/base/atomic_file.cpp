@@ -1,7 +1,6 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -68,7 +67,10 @@ void require_regular(int descriptor, const fs::path& path) {
 /// A name beside `path` that no other process uses or guesses.
 fs::path temporary_for(const fs::path& path) {
   std::array<unsigned, 2> drawn{};
-  while (::getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) continue;  // interrupted
+  if (::getentropy(drawn.data(), sizeof drawn) != 0) {
+    throw Error(ErrorKind::disk, "cannot draw the name of a temporary file: " +
+                                     std::generic_category().message(errno));
+  }
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%08x%08x", drawn[0], drawn[1]);
   return folder_of(path) / (std::string(".tmp-") + digits.data());

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/median.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -128,8 +129,8 @@ std::string crowd_text(const ScalingRow& row) {
   const RankMeasurement& rank = row.by_rank.front();
   const int threads = rank.local_ranks * rank.threads;
   if (rank.device != "cpu" || threads <= rank.cores) return "";
-  return fmt::format(" {} ranks of {} thread{} share {} core{}.", rank.local_ranks, rank.threads,
-                     rank.threads == 1 ? "" : "s", rank.cores, rank.cores == 1 ? "" : "s");
+  return fmt::format(" {} ranks of {} share {}.", rank.local_ranks,
+                     count_text(rank.threads, "thread"), count_text(rank.cores, "core"));
 }
 
 }  // namespace

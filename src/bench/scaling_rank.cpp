@@ -8,6 +8,7 @@
 #include "base/host_name.h"
 #include "base/median.h"
 #include "base/parallel.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "comm/timed_all_reduce.h"
 #include "run/gpu_failure.h"
@@ -162,7 +163,7 @@ std::vector<CollectiveTime> RankBench::each_sum(int steps) {
     for (const SumPart& part : sums_.noted_parts(call)) {
       if (part.count == 0) continue;
       one.elements += (one.elements.empty() ? "" : " and ") + with_separators(part.count) + " " +
-                      std::string(name_of(part.type)) + " element" + (part.count == 1 ? "" : "s");
+                      std::string(name_of(part.type)) + " " + plural(part.count, "element");
       one.bytes += part.count * static_cast<std::int64_t>(size_of(part.type));
     }
     sums_.clear_noted();

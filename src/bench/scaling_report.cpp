@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "report/csv_file.h"
 
@@ -82,15 +83,15 @@ std::string threads_text(std::span<const ScalingRow> rows) {
     }
   }
   if (least != most) return fmt::format("{} to {} threads", least, most);
-  return fmt::format("{} thread{}", most, most == 1 ? "" : "s");
+  return count_text(most, "thread");
 }
 
 }  // namespace
 
 std::string scaling_table(const ScalingSubject& subject, std::span<const ScalingRow> rows) {
-  std::string out = fmt::format("{}: batch {} ({}) and {} for each rank, medians of {} round{}\n",
+  std::string out = fmt::format("{}: batch {} ({}) and {} for each rank, medians of {}\n",
                                 subject.network, subject.batch, subject.batch_from,
-                                threads_text(rows), subject.rounds, subject.rounds == 1 ? "" : "s");
+                                threads_text(rows), count_text(subject.rounds, "round"));
   out += fmt::format("{:>7} {:>10}  {:<19} {:>8} {:>11} {:>10} {:>9} {:>9} {:>14} {:>8}\n", "ranks",
                      subject.unit + "/s", "rounds", "speed-up", "efficiency", "ms/step", "data",
                      "compute", "communication", "hidden");

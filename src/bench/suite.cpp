@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/plural.h"
+
 namespace trainyard {
 namespace {
 
@@ -93,9 +95,8 @@ Suite keras_mxnet() {
 }  // namespace
 
 std::string place_text(const SuitePlace& place) {
-  const std::string count = std::to_string(place.ranks);
-  if (place.gpus) return count + (place.ranks == 1 ? " GPU" : " GPUs");
-  return place.ranks == 1 ? "CPU" : count + " CPU ranks";
+  if (place.gpus) return count_text(place.ranks, "GPU");
+  return place.ranks == 1 ? "CPU" : std::to_string(place.ranks) + " CPU ranks";
 }
 
 std::span<const Suite> suites() {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/output_place.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "bench/scaling_plot.h"
 #include "bench/scaling_rank.h"
@@ -80,8 +81,8 @@ Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, cons
   Starts starts;
   for (int round = 1; round <= flags.rounds; ++round) {
     for (const int count : std::views::reverse(counts)) {
-      std::fprintf(stderr, "round %d of %d: %d %s\n", round, flags.rounds, count,
-                   count == 1 ? "rank" : "ranks");
+      std::fprintf(stderr, "round %d of %d: %s\n", round, flags.rounds,
+                   count_text(count, "rank").c_str());
       const RankOutput results = RankOutput::anonymous(fs::temp_directory_path());
       starts.end =
           pool.start({.ranks = count, .arguments = context.arguments, .results = &results});

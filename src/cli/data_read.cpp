@@ -10,6 +10,7 @@
 #include <ctime>
 #include <memory>
 
+#include "base/plural.h"
 #include "cli/checks.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
@@ -74,9 +75,9 @@ int read(const ReadFlags& flags) {
   const auto set =
       source_of(flags.words)->open({.cache_folder = cache_folder(), .warn = print_warning});
   const ReadingRate rate = reading_rate(*set, flags);
-  const std::string text = fmt::format(
-      "{:.1f} samples/s on {} {}, {:.1f} per second of processor time\n", rate.a_second,
-      flags.threads, flags.threads == 1 ? "thread" : "threads", rate.a_processor_second);
+  const std::string text =
+      fmt::format("{:.1f} samples/s on {}, {:.1f} per second of processor time\n", rate.a_second,
+                  count_text(flags.threads, "thread"), rate.a_processor_second);
   print(text);
   return 0;
 }

@@ -16,8 +16,7 @@ CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& va
 [[nodiscard]] std::string kept_output(const std::string& flag, const std::string& value);
 
 /// The place for Disk::write_output() of the value of `flag`, to be asked for before the work; ""
-/// of
-/// "". Throws as kept_output(), Error{command_line} for a folder or a file in one that does not
+/// of "". Throws as kept_output(), Error{command_line} for a folder or a file in one that does not
 /// exist, and Error{disk} as output_place().
 [[nodiscard]] std::string place_for(const std::string& flag, const std::string& value);
 

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <map>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 

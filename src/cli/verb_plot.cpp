@@ -8,6 +8,7 @@
 #include "analysis/run_curves.h"
 #include "analysis/schedule_curve.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/output_file.h"
@@ -50,8 +51,7 @@ int plot_schedule(const PlotFlags& flags, const std::string& output, const Conte
 int plot_runs(const PlotFlags& flags, const std::string& output, const Context& context) {
   const std::vector<RecordedRun> runs = recorded_runs(flags.runs, context.messages);
   draw_output(run_curves(runs, flags.choice), output);
-  print(flags.output + ": " + std::to_string(runs.size()) +
-        (runs.size() == 1 ? " run\n" : " runs\n"));
+  print(flags.output + ": " + count_text(std::ssize(runs), "run") + "\n");
   return 0;
 }
 

@@ -235,13 +235,16 @@ void draw_curves(const Sweep& sweep, const Context& context, const Clock& clock)
   }
 }
 
-/// Writes and prints the table.
-void show_results(const Sweep& sweep, const SweepResult& result, const Clock& clock) {
-  const RunTable table = results_of(sweep.axes, sweep.runs, result.ends, clock);
-  const fs::path file = sweep.folder / "table.csv";
+/// Writes a table to `file` and prints it.
+void write_table(const RunTable& table, const fs::path& file) {
   Disk().replace_file(file, run_table_csv(table));
   print("\n" + run_table_text(table, output_columns()) + "\n" + file.string() +
         " has every column\n");
+}
+
+void show_results(const Sweep& sweep, const SweepResult& result, const Clock& clock) {
+  const RunTable table = results_of(sweep.axes, sweep.runs, result.ends, clock);
+  write_table(table, sweep.folder / "table.csv");
 }
 
 /// Writes and prints the means over the seeds.
@@ -251,12 +254,8 @@ void show_means(const Sweep& sweep, const Clock& clock, Messages& messages) {
   std::vector<std::string> keys;
   for (const SweepAxis& axis : sweep.axes) keys.push_back(axis.key);
   keys.pop_back();  // the seed
-  const RunTable means =
-      group_runs(runs, keys, [&](const std::string& text) { messages.warn(text); });
-  const fs::path file = sweep.folder / "means.csv";
-  Disk().replace_file(file, run_table_csv(means));
-  print("\n" + run_table_text(means, output_columns()) + "\n" + file.string() +
-        " has every column\n");
+  write_table(group_runs(runs, keys, [&](const std::string& text) { messages.warn(text); }),
+              sweep.folder / "means.csv");
 }
 
 int sweep_runs(const SweepFlags& flags, const Context& context) {

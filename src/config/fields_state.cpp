@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/foreign_words.h"
 #include "config/values.h"
@@ -207,10 +208,9 @@ void Fields::State::report_surplus() {
                        name + " takes no values, found " + config::describe(surplus));
     return;
   }
-  diagnostics->error(surplus.where, name + " takes at most " + std::to_string(declared.size()) +
-                                        (declared.size() == 1 ? " value" : " values") + ", found " +
-                                        std::to_string(found) +
-                                        listing(declared, "in this order:"));
+  diagnostics->error(surplus.where,
+                     name + " takes at most " + count_text(std::ssize(declared), "value") +
+                         ", found " + std::to_string(found) + listing(declared, "in this order:"));
 }
 
 void Fields::State::report_missing() {
@@ -234,12 +234,9 @@ std::optional<std::size_t> Fields::State::index_of(const Node& value, const std:
   const std::vector<std::string> candidates(names.begin(), names.end());
   const std::string found =
       value.kind == Node::Kind::map ? "'" + word + "'" : config::describe(value);
-  const ForeignWord* foreign = foreign_word(word, key);
-  const std::string hint = foreign != nullptr ? meaning_text(*foreign)
-                           : is_word          ? suggestion(word, candidates)
-                                              : "";
+  const std::vector<std::string> near = is_word ? candidates : std::vector<std::string>();
   diagnostics->error(position, "'" + std::string(key) + "' must be one of " + joined(candidates) +
-                                   ", found " + found + hint);
+                                   ", found " + found + meaning_or_nearest(word, key, near));
   return std::nullopt;
 }
 

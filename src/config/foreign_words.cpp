@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "config/diagnostics.h"
 
 namespace trainyard::config {
 namespace {
@@ -232,6 +233,12 @@ std::string meaning_text(const ForeignWord& word) {
   if (word.here.empty()) return text;
   if (!word.remark.empty()) text += word.remark.starts_with("the ") ? " " : ", ";
   return text + "'" + std::string(word.here) + "'";
+}
+
+std::string meaning_or_nearest(const std::string& word, std::string_view place,
+                               const std::vector<std::string>& known) {
+  const ForeignWord* foreign = foreign_word(word, place);
+  return foreign != nullptr ? meaning_text(*foreign) : suggestion(word, known);
 }
 
 }  // namespace trainyard::config

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainyard::config {
 
@@ -22,5 +23,9 @@ struct ForeignWord {
 [[nodiscard]] const ForeignWord* foreign_word(std::string_view word, std::string_view place);
 /// "; here it is 'early_stop'" for the end of a message.
 [[nodiscard]] std::string meaning_text(const ForeignWord& word);
+/// The meaning_text() of an unknown word at `place`, else the suggestion() of the nearest of
+/// `known`.
+[[nodiscard]] std::string meaning_or_nearest(const std::string& word, std::string_view place,
+                                             const std::vector<std::string>& known);
 
 }  // namespace trainyard::config

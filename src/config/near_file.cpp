@@ -23,7 +23,6 @@ std::string near_file(const std::filesystem::path& path) {
       names.push_back(entry.path().filename().string());
     }
   }
-  std::erase(names, path.filename().string());  // it is there, but leads nowhere
   std::sort(names.begin(), names.end());
   const std::string near = nearest(path.filename().string(), names);
   return near.empty() ? "" : "; did you mean '" + (folder / near).string() + "'?";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "export/onnx_forms.h"
 #include "export/onnx_preprocess.h"
 
@@ -70,8 +71,7 @@ class OnnxExport {
   void raise() const {
     if (refused_.empty()) return;
     std::string text = "ONNX (opset " + std::to_string(kOnnxOpset) + ") cannot express " +
-                       std::to_string(refused_.size()) +
-                       (refused_.size() == 1 ? " layer" : " layers") + " of this network:";
+                       count_text(std::ssize(refused_), "layer") + " of this network:";
     for (const std::string& line : refused_) text += "\n  " + line;
     throw Error(ErrorKind::config, text);
   }

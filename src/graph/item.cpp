@@ -153,9 +153,7 @@ Item::Kind item_kind(const std::string& name, const NetworkFile& file) {
 std::string unknown_layer(const std::string& name, const NetworkFile& file) {
   std::vector<std::string> words = item_words();
   for (const auto& [block, body] : file.blocks) words.push_back(block);
-  const config::ForeignWord* foreign = config::foreign_word(name, "layer");
-  return "unknown layer '" + name + "'" +
-         (foreign != nullptr ? config::meaning_text(*foreign) : config::suggestion(name, words));
+  return "unknown layer '" + name + "'" + config::meaning_or_nearest(name, "layer", words);
 }
 
 Item read_item(const config::Node& node, const NetworkFile& file, Diagnostics& diagnostics) {

@@ -21,10 +21,8 @@ void check_keys(const config::Node& map, const std::string& what,
                 std::string_view place = "") {
   for (const config::Entry& entry : map.entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    const config::ForeignWord* foreign = config::foreign_word(entry.key, place);
     diagnostics.error(entry.where, "unknown key '" + entry.key + "' in " + what +
-                                       (foreign != nullptr ? config::meaning_text(*foreign)
-                                                           : config::suggestion(entry.key, known)));
+                                       config::meaning_or_nearest(entry.key, place, known));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "report/plot_script.h"
 
@@ -67,10 +68,10 @@ std::string result_text(const ConfusionMatrix& matrix) {
     right += matrix.count(label, label);
     for (std::int64_t c = 0; c <= matrix.classes(); ++c) samples += matrix.count(label, c);
   }
-  return samples == 0
-             ? "no samples"
-             : fmt::format("accuracy {:.4f}, {} samples",
-                           static_cast<double>(right) / static_cast<double>(samples), samples);
+  return samples == 0 ? "no samples"
+                      : fmt::format("accuracy {:.4f}, {}",
+                                    static_cast<double>(right) / static_cast<double>(samples),
+                                    count_text(samples, "sample"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "launch/rank_output.h"
 #include "launch/rank_process.h"
@@ -167,8 +168,7 @@ bool all_reached(const std::vector<TestedHost>& hosts) {
 }
 
 std::string reach_text(const std::string& file, const std::vector<TestedHost>& hosts) {
-  std::string text =
-      fmt::format("{}: {} host{}\n", file, hosts.size(), hosts.size() == 1 ? "" : "s");
+  std::string text = file + ": " + count_text(std::ssize(hosts), "host") + "\n";
   const auto there =
       std::ranges::count_if(hosts, [](const TestedHost& host) { return host.problem.empty(); });
   for (const TestedHost& host : hosts) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "report/epoch_text.h"
 #include "report/event_line.h"
@@ -69,9 +70,9 @@ std::string banner_line(LogStyle style, const Banner& banner) {
                                   banner.shards > 0 ? fmt::format("{} shards", banner.shards)
                                                     : std::to_string(banner.replicas));
   if (banner.accumulate > 1) batch += fmt::format(" x {} accumulated", banner.accumulate);
-  batch += fmt::format(", {} step{}", banner.steps, banner.steps == 1 ? "" : "s");
+  batch += ", " + count_text(banner.steps, "step");
   if (banner.dropped > 0) {
-    batch += fmt::format(", {} sample{} dropped", banner.dropped, banner.dropped == 1 ? "" : "s");
+    batch += ", " + count_text(banner.dropped, "sample") + " dropped";
   }
   if (banner.rate_factor != 1) batch += fmt::format(", lr x {:.6g}", banner.rate_factor);
   return fmt::format(

@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "report/epoch_line.h"
 #include "report/event_line.h"
@@ -40,17 +41,13 @@ const char* reason_of(Outcome outcome) {
   return "?";
 }
 
-std::string epochs_text(std::int64_t epochs) {
-  return fmt::format("{} epoch{}", epochs, epochs == 1 ? "" : "s");
-}
-
 std::string cause_of(const RunEnd& end) {
   switch (end.outcome) {
     case Outcome::completed:
-      return fmt::format("done: {} in {}", epochs_text(end.position.epoch),
+      return fmt::format("done: {} in {}", count_text(end.position.epoch, "epoch"),
                          duration_text(end.seconds));
     case Outcome::stopped_early:
-      return fmt::format("stopped early: {} without a better {}", epochs_text(end.waited),
+      return fmt::format("stopped early: {} without a better {}", count_text(end.waited, "epoch"),
                          end.judged);
     case Outcome::out_of_time:
       return "stopped by --max-time " + number_text(end.max_seconds) + "s";

@@ -36,15 +36,15 @@ Files without(const Files& from, const Files& other, Precedes before) {
   return rest;
 }
 
-std::string count_text(std::size_t count, const std::string& one, const std::string& what,
-                       const std::string& first) {
-  return fmt::format("{} {}{} {}, {}'{}'", count, one, count == 1 ? "" : "s", what,
+std::string changed_text(std::size_t count, const std::string& one, const std::string& what,
+                         const std::string& first) {
+  return fmt::format("{} {}, {}'{}'", count_text(static_cast<std::int64_t>(count), one), what,
                      count == 1 ? "" : "the first ", first);
 }
 
 void add_files(const Files& files, const std::string& what, std::vector<std::string>& parts) {
   if (files.empty()) return;
-  parts.push_back(count_text(files.size(), "file", what, files.front()->name));
+  parts.push_back(changed_text(files.size(), "file", what, files.front()->name));
 }
 
 void add_file_changes(const SplitFacts& before, const SplitFacts& now,
@@ -105,8 +105,7 @@ void add_classes(const SplitFacts& before, const SplitFacts& now, std::vector<st
       return std::ranges::find(other, name) == other.end();
     });
     if (!rest.empty()) {
-      parts.push_back(
-          fmt::format("class{} {}: {}", rest.size() == 1 ? "" : "es", what, joined(rest)));
+      parts.push_back(plural(std::ssize(rest), "class") + " " + what + ": " + joined(rest));
     }
   };
   add(now.class_names, before.class_names, "added");

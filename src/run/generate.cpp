@@ -1,5 +1,6 @@
 #include "run/generate.h"
 
+#include "base/plural.h"
 #include "data/step_mask.h"
 #include "run/config/layer_rules.h"
 #include "run/session/session_data.h"
@@ -11,8 +12,8 @@ namespace {
 
 std::string filled_warning(const Prompt& prompt, std::int64_t steps) {
   const std::int64_t tokens = std::ssize(prompt.tokens);
-  return "--prompt has " + std::to_string(tokens) + (tokens == 1 ? " token" : " tokens") +
-         ", and this network always reads " + std::to_string(steps) +
+  return "--prompt has " + count_text(tokens, "token") + ", and this network always reads " +
+         std::to_string(steps) +
          ": those before the prompt are taken from the training text, and not printed";
 }
 

@@ -22,7 +22,7 @@ struct Prompt {
 [[nodiscard]] Prompt read_prompt(const std::string& text, const Vocabulary& vocabulary,
                                  const RunConfig& run);
 
-/// "--prompt: '日' is not in the run's vocabulary ...", or "" if all tokens are known.
+/// "--prompt: the run's vocabulary lacks ...", or "" if all tokens are known.
 [[nodiscard]] std::string unknown_warning(const Prompt& prompt);
 
 }  // namespace trainyard

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -82,9 +83,9 @@ std::string schedule_warning(const Schedule* schedule, std::int64_t epochs,
                              std::int64_t steps_per_epoch) {
   if (schedule == nullptr) return "";
   const std::int64_t steps = epochs * steps_per_epoch;
-  const std::string run = fmt::format("the run has {} step{} ({} epoch{} of {})",
-                                      with_separators(steps), steps == 1 ? "" : "s", epochs,
-                                      epochs == 1 ? "" : "s", with_separators(steps_per_epoch));
+  const std::string run =
+      fmt::format("the run has {} {} ({} of {})", with_separators(steps), plural(steps, "step"),
+                  count_text(epochs, "epoch"), with_separators(steps_per_epoch));
   const std::int64_t warmup = schedule->warmup_steps(steps_per_epoch);
   if (warmup > steps) {
     return fmt::format(

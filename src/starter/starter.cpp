@@ -26,7 +26,7 @@ constexpr const char* kWeights =
 void require_no_expression(const std::string& text) {
   if (!text.starts_with('$') && text.find("${") == std::string::npos) return;
   refuse_command("'" + text +
-                 "' would be an expression in a config, which begin with '$' or '${'; "
+                 "' would be read as an expression: in a config these begin with '$' or '${'; "
                  "rename it");
 }
 
@@ -57,9 +57,7 @@ std::string columns_text(const ImageListOptions& list) {
   if (list.path != "path") text += ", path: " + text_in_yaml(list.path);
   if (list.label != "label") text += ", label: " + text_in_yaml(list.label);
   if (!list.header && list.columns != ImageListOptions{}.columns) {
-    std::string names;
-    for (const std::string& name : list.columns) names += (names.empty() ? "" : ", ") + name;
-    text += ", columns: [" + names + "]";
+    text += ", columns: [" + joined(list.columns) + "]";
   }
   return text + (list.labels == ListLabels::name ? ", labels: name" : "");
 }

@@ -69,7 +69,7 @@ cp text '${y}.txt'
 # shellcheck disable=SC2016  # names, not variables
 run "$train" init '${y}.txt'
 expect_code 2
-expect_err "\${y}.txt' would be an expression in a config, which begin with '\$' or '\${'; rename it"
+expect_err "\${y}.txt' would be read as an expression: in a config these begin with '\$' or '\${'; rename it"
 cp text $'\xff.txt'
 run "$train" init $'\xff.txt'
 expect_code 2

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "base/parallel.h"
+#include "base/plural.h"
 #include "exec/cpu_executors.h"
 #include "model/memory_fit.h"
 #include "run/session/device_kind.h"
@@ -17,10 +18,9 @@ namespace {
 
 /// The name of the CPU in the first line of a run.
 std::string processor_text(const DeviceChoice& choice, int threads, const RankGroup* ranks) {
-  std::string text =
-      choice.kind == DeviceChoice::Kind::reference
-          ? "reference device"
-          : "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  std::string text = choice.kind == DeviceChoice::Kind::reference
+                         ? "reference device"
+                         : "CPU, " + count_text(threads, "thread");
   if (ranks == nullptr || ranks->size() == 1) return text;
   return text + (ranks->shares_memory() ? ", sums in shared memory" : ", sums over TCP");
 }
