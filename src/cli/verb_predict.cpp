@@ -160,7 +160,11 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
   if (rank.speaks()) {
     for (const std::string& fault : bad) printer.fail(fault);
   }
-  if (inputs.empty()) require_all(bad.size(), all);
+  // One rank's verdict: of several the first to throw would be taken for the one that failed.
+  const auto judge = [&](std::size_t failed) {
+    if (rank.speaks()) require_all(failed, all);
+  };
+  if (inputs.empty()) return judge(bad.size());
   // Only now: the other ranks wait here for the engines of rank 0, and for nothing else.
   SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
   const InferenceData data = open_inputs(rank.stored, samples, inputs, rank.opening);
@@ -173,7 +177,7 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
   if (rank.speaks()) {
     print_rate(all - failed, rank.ranks.clock().seconds() - began, reads_texts(samples), messages);
   }
-  require_all(failed, all);
+  judge(failed);
 }
 
 int predict(const PredictFlags& flags, const Context& context) {
