@@ -69,7 +69,7 @@ begin "a pipe of the shell gets the output, and a full device is a disk error"
 own
 run bash -c '"$1" compare runs --csv >(sort >sorted); wait $!' bash "$train"
 expect_code 0
-until [[ -s sorted ]]; do sleep 0.01; done
+timeout 30 bash -c 'until [[ -s sorted ]]; do sleep 0.01; done' || fail "nothing was sorted"
 expect_equal "$(wc -l <sorted)" 2
 mkdir places
 mkfifo places/pipe
