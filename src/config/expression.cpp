@@ -189,6 +189,7 @@ class Resolution {
 
  private:
   Node evaluated(const Node& scalar, std::size_t depth) {
+    if (refused_) return {};  // thousands of lists would still be made, to be refused
     const FileLimits limits;
     Node value = evaluate(scalar, scope_, diagnostics_);
     if (value.is_scalar()) return value;
@@ -205,7 +206,7 @@ class Resolution {
     return value;
   }
   void refuse(const Node& scalar, const std::string& what) {
-    if (!refused_) diagnostics_.error(scalar.where, "'" + scalar.text + "' makes " + what);
+    diagnostics_.error(scalar.where, "'" + scalar.text + "' makes " + what);
     refused_ = true;
   }
 

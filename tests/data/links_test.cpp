@@ -1,5 +1,7 @@
 // Symbolic links to pictures and to folders of them.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
@@ -102,14 +104,17 @@ TEST_CASE("a link that leads to another file of the same length and time is a ch
   linked.elsewhere.write("wolf.png", small_png(9));
   const auto time = fs::last_write_time(linked.elsewhere / "dog.png");
   fs::last_write_time(linked.elsewhere / "wolf.png", time);
-  linked.link(linked.elsewhere / "dog.png", "cat/2.png");
-  const auto changed = [&] {
+  const auto changed_of_link = [&](const char* target, std::int64_t made) {
+    const fs::path link = linked.folder / "cat/2.png";
+    fs::remove(link);
+    linked.link(linked.elsewhere / target, "cat/2.png");
+    const timespec times[2] = {{made, 0}, {made, 0}};  // two may be made at one tick of the clock
+    REQUIRE(::utimensat(AT_FDCWD, link.c_str(), times, AT_SYMLINK_NOFOLLOW) == 0);
     return open_image_folder(folder_options(linked.folder.path()), {})->files().files[1].changed;
   };
-  const std::int64_t before = changed();
-  fs::remove(linked.folder / "cat/2.png");
-  linked.link(linked.elsewhere / "wolf.png", "cat/2.png");
-  CHECK(changed() != before);
+  constexpr std::int64_t kLater = 4'000'000'000;  // than the files
+  CHECK(changed_of_link("wolf.png", kLater + 1) != changed_of_link("dog.png", kLater));
+  CHECK(changed_of_link("wolf.png", 1) == changed_of_link("dog.png", 2));  // those of the files
 }
 
 TEST_CASE("links that lead in circles are named") {
