@@ -60,8 +60,9 @@ class Backend {
   [[nodiscard]] virtual std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path> folders) = 0;
   /// The GPU `ordinal`, as numbered by the survey; it becomes the calling thread's current device.
-  /// Throws Error{device}.
-  [[nodiscard]] virtual std::unique_ptr<Device> make_device(int ordinal) const = 0;
+  /// With `overlap`, kernels of its recordings may begin while those before them end. Throws
+  /// Error{device}.
+  [[nodiscard]] virtual std::unique_ptr<Device> make_device(int ordinal, bool overlap) const = 0;
   /// The executors for a device and queue of this backend. Throws Error{device}.
   [[nodiscard]] virtual std::unique_ptr<ExecutorFactory> make_executors(
       CudaExecutorSettings settings) const = 0;

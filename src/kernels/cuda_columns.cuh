@@ -13,6 +13,7 @@
 #include "kernels/block_span.cuh"
 #include "kernels/columns.h"
 #include "kernels/last_block.cuh"
+#include "kernels/predecessors.cuh"
 
 namespace trainyard {
 
@@ -151,6 +152,7 @@ template <class F>
 __global__ void __launch_bounds__(kColumnThreads, 2)
     columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
                    typename F::Sum* partials, std::uint32_t* finished) {
+  wait_for_predecessors();
   const BlockSpan<F> span(f);
   using ColumnSum = typename F::Sum;
   alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];

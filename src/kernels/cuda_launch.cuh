@@ -19,6 +19,7 @@
 #include "kernels/last_block.cuh"
 #include "kernels/mma.cuh"
 #include "kernels/node_spans.h"
+#include "kernels/predecessors.cuh"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
 
@@ -113,6 +114,7 @@ inline constexpr unsigned kEachThreads = 256;
 template <class F>
 __global__ void __launch_bounds__(kEachThreads)
     each_kernel(const __grid_constant__ F f, std::int64_t n) {
+  wait_for_predecessors();
   const BlockSpan<F> span(f);
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kEachThreads + threadIdx.x;
   if (i < n) f(i);
@@ -121,6 +123,7 @@ __global__ void __launch_bounds__(kEachThreads)
 /// One block per row.
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant__ F f) {
+  wait_for_predecessors();
   const BlockSpan<F> span(f);
   f(CudaTeam{}, static_cast<std::int64_t>(blockIdx.x));
 }
@@ -129,6 +132,7 @@ __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant_
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes)
     finished_rows_kernel(const __grid_constant__ F f, std::int64_t rows, std::uint32_t* finished) {
+  wait_for_predecessors();
   const BlockSpan<F> span(f);
   const auto row = static_cast<std::int64_t>(blockIdx.x);
   if (row < rows) f(CudaTeam{}, row);
@@ -192,15 +196,31 @@ class CudaLauncher {
       return (f);
     }
   }
+  /// Whether a launch may begin while the kernel before it ends (predecessors.cuh): in a recording,
+  /// whose edges the device settles, and if the code that runs waits. Code for older GPUs does not,
+  /// also where a newer one compiles it.
+  [[nodiscard]] bool may_overlap(const void* kernel) const {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    static_cast<void>(cudaStreamIsCapturing(stream_, &capture));
+    if (capture != cudaStreamCaptureStatusActive) return false;
+    cudaFuncAttributes code{};
+    static_cast<void>(cudaFuncGetAttributes(&code, kernel));
+    return code.binaryVersion >= 90 && code.ptxVersion >= 90;
+  }
   /// Launches by a call and not by <<<>>>, so that any C++ compiler can read this file: a test runs
   /// the kernels on the host.
   template <class... Parameters, class... Arguments>
   void launch(const char* form, void (*kernel)(Parameters...), Grid grid,
               const Arguments&... arguments) const {
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(grid.blocks);
     config.blockDim = dim3(grid.threads);
     config.stream = stream_;
+    config.attrs = &overlap;
+    config.numAttrs = may_overlap(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
     static_cast<void>(cudaLaunchKernelEx(&config, kernel, arguments...));
     check_launch(form);  // reads CUDA's last error
   }

@@ -12,7 +12,10 @@
 namespace trainyard::test {
 
 struct GpuUnderTest {
-  std::unique_ptr<Device> device = cuda::make_cuda_device(0);
+  explicit GpuUnderTest(cuda::Overlap overlap = cuda::Overlap::allowed)
+      : device(cuda::make_cuda_device(0, overlap)) {}
+
+  std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue = device->make_queue();
   std::unique_ptr<Queue> beside = device->make_patient_queue();
   std::unique_ptr<ExecutorFactory> executors =

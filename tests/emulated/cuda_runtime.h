@@ -21,11 +21,21 @@ struct dim3 {
   dim3(unsigned size = 1) : x(size) {}  // from a number too, as in CUDA
 };
 
-/// The first fields of CUDA's own.
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+  } val;
+};
+
+/// CUDA's own.
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes = 0;
   cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
 };
 
 inline void __syncthreads() { trainyard::emulated::wait_for_block(); }

@@ -5,7 +5,9 @@
 namespace trainyard::cuda {
 
 GpuSurvey survey() { return {.gpus = {{.name = "emulated"}}}; }
-std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) { return make_cpu_device(); }
+std::unique_ptr<Device> make_cuda_device(int /*ordinal*/, Overlap /*overlap*/) {
+  return make_cpu_device();
+}
 cudaStream_t stream_of(const Queue& /*queue*/) { return nullptr; }
 
 }  // namespace trainyard::cuda

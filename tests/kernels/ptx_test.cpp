@@ -53,6 +53,20 @@ TEST_CASE("products and sums are not contracted, and fma in the source is fma in
   CHECK(has(wave[0], "fma.rn.f32"));
 }
 
+TEST_CASE("every kernel waits for those before it, before it touches memory") {
+  const auto all = kernels_of("");
+  REQUIRE(all.size() >= 4);
+  for (const std::string& kernel : all) {
+    CAPTURE(kernel.substr(0, kernel.find('(')));
+    const std::size_t wait = kernel.find("griddepcontrol.wait");
+    REQUIRE(wait != std::string::npos);
+    const std::string before = kernel.substr(0, wait);
+    CHECK_FALSE(std::regex_search(before, std::regex(R"(\b(ld|st|atom|red)\.(?!param))")));
+    CHECK_FALSE(has(kernel, "griddepcontrol.launch_dependents"));
+    CHECK_FALSE(has(kernel, "ld.global.nc"));
+  }
+}
+
 TEST_CASE("rows are combined by shuffles, and atomics count blocks alone") {
   const auto rows = kernels_of("RowSums");
   REQUIRE(rows.size() == 1);

@@ -220,6 +220,7 @@ TEST_CASE("the hash of weights depends on what is loaded, not on where it is sto
         config_hash("epochs: 1\nseed: 1\n", ""));
   CHECK(config_hash("threads: 2\nseed: 1\n", "") == config_hash("seed: 1\n", ""));
   CHECK(config_hash("threads: 2\n", "") == config_hash("", ""));
+  CHECK(config_hash("threads: 2\noverlap: false\nseed: 1\n", "") == config_hash("seed: 1\n", ""));
   CHECK(config_hash("epochs: 1\n", hash) != config_hash("epochs: 1\n", ""));
 }
 

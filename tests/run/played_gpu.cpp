@@ -75,7 +75,7 @@ class PlayedBackend final : public Backend {
       std::span<const std::filesystem::path>) override {
     return {};
   }
-  [[nodiscard]] std::unique_ptr<Device> make_device(int) const override {
+  [[nodiscard]] std::unique_ptr<Device> make_device(int, bool) const override {
     return std::make_unique<PlayedDevice>(events_, fault_);
   }
   [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(

@@ -25,9 +25,9 @@ class CudaBackend final : public Backend {
     TY_CUDA(cudaDriverGetVersion(&driver));
     return cuda::open_libraries(folders, driver / 1000);
   }
-  [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal) const override {
+  [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal, bool overlap) const override {
     TY_CUDA(cudaSetDevice(ordinal));
-    return cuda::make_cuda_device(ordinal);
+    return cuda::make_cuda_device(ordinal, overlap ? cuda::Overlap::allowed : cuda::Overlap::none);
   }
   [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(
       CudaExecutorSettings settings) const override {

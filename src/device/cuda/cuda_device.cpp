@@ -120,8 +120,9 @@ class CudaEvent final : public Event {
 class CudaRecording final : public Recording {
  public:
   template <class... Copies>
-  CudaRecording(Queue& queue, const std::function<void()>& work, const Copies&... copies)
-      : queue_(queue), graph_(queue, work, copies...) {}
+  CudaRecording(Queue& queue, Overlap overlap, const std::function<void()>& work,
+                const Copies&... copies)
+      : queue_(queue), graph_(queue, overlap, work, copies...) {}
   void replay() override { graph_.replay(queue_); }
   [[nodiscard]] std::size_t nodes() const override { return graph_.nodes(); }
 
@@ -132,7 +133,7 @@ class CudaRecording final : public Recording {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+  CudaDevice(int ordinal, Overlap overlap) : ordinal_(ordinal), overlap_(overlap) {
     const CurrentDevice current(ordinal);
     TY_CUDA(cudaFree(nullptr));  // creates the context now, so that a failure appears here
   }
@@ -157,13 +158,13 @@ class CudaDevice final : public Device {
   }
   [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
                                                   std::function<void()> work) override {
-    return std::make_unique<CudaRecording>(queue, work);
+    return std::make_unique<CudaRecording>(queue, overlap_, work);
   }
   [[nodiscard]] std::unique_ptr<Recording> record_copies(Queue& queue,
                                                          const std::function<void()>& work,
                                                          int copies,
                                                          const NodeRange& range) override {
-    return std::make_unique<CudaRecording>(queue, work, copies, range);
+    return std::make_unique<CudaRecording>(queue, overlap_, work, copies, range);
   }
   [[nodiscard]] std::size_t free_bytes() const override {
     const CurrentDevice current(ordinal_);
@@ -182,6 +183,7 @@ class CudaDevice final : public Device {
 
  private:
   int ordinal_;
+  Overlap overlap_;
   std::string bus_ = bus_of(ordinal_);
   Nvml nvml_;
 };
@@ -212,8 +214,8 @@ void CudaQueue::fill(void* to, std::byte value, std::size_t bytes) {
 
 void CudaQueue::wait() { TY_CUDA(cudaStreamSynchronize(stream())); }
 
-std::unique_ptr<Device> make_cuda_device(int ordinal) {
-  return std::make_unique<CudaDevice>(ordinal);
+std::unique_ptr<Device> make_cuda_device(int ordinal, Overlap overlap) {
+  return std::make_unique<CudaDevice>(ordinal, overlap);
 }
 
 cudaStream_t stream_of(const Queue& queue) {

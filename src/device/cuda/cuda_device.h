@@ -42,9 +42,14 @@ class CudaQueue final : public Queue {
   Handle<cudaStream_t, DestroyStream> stream_;
 };
 
+/// Whether kernels of a recording that wait for those before them (kernels/predecessors.cuh) may
+/// begin while these end. Results do not depend on it.
+enum class Overlap { none, allowed };
+
 /// The GPU `ordinal` in CUDA's numbering of visible GPUs: "cuda:0". Its allocations throw
 /// Error{memory} with the free memory. Throws Error{device}.
-[[nodiscard]] std::unique_ptr<Device> make_cuda_device(int ordinal);
+[[nodiscard]] std::unique_ptr<Device> make_cuda_device(int ordinal,
+                                                       Overlap overlap = Overlap::allowed);
 /// The stream of a queue made by a CUDA device.
 [[nodiscard]] cudaStream_t stream_of(const Queue& queue);
 

@@ -1,6 +1,5 @@
 #include "device/cuda/graph.h"
 
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,15 +51,28 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
   return nodes;
 }
 
-/// cudaGraphAddDependencies(), which has one parameter more from CUDA 13 on.
-template <class Call>
-void add_edge(const Call& call, cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to) {
-  constexpr std::size_t kOne = 1;
-  if constexpr (std::is_invocable_v<Call, cudaGraph_t, cudaGraphNode_t*, cudaGraphNode_t*,
-                                    std::size_t>) {
-    check(call(graph, &from, &to, kOne), "cudaGraphAddDependencies");
-  } else {
-    check(call(graph, &from, &to, nullptr, kOne), "cudaGraphAddDependencies");
+// Before CUDA 13 the functions with the edges' data had names of their own.
+#if CUDART_VERSION >= 13000
+#define TY_EDGE_CALL(name) name
+#else
+#define TY_EDGE_CALL(name) name##_v2
+#endif
+
+void add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to) {
+  TY_CUDA(TY_EDGE_CALL(cudaGraphAddDependencies)(graph, &from, &to, nullptr, 1));
+}
+
+/// Lets every node begin only after those before it have ended.
+void separate_nodes(cudaGraph_t graph) {
+  std::size_t count = 0;
+  TY_CUDA(TY_EDGE_CALL(cudaGraphGetEdges)(graph, nullptr, nullptr, nullptr, &count));
+  std::vector<cudaGraphNode_t> from(count), to(count);
+  std::vector<cudaGraphEdgeData> edges(count);
+  TY_CUDA(TY_EDGE_CALL(cudaGraphGetEdges)(graph, from.data(), to.data(), edges.data(), &count));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (edges[i].type != cudaGraphDependencyTypeProgrammatic) continue;
+    TY_CUDA(TY_EDGE_CALL(cudaGraphRemoveDependencies)(graph, &from[i], &to[i], &edges[i], 1));
+    add_edge(graph, from[i], to[i]);
   }
 }
 
@@ -78,9 +90,7 @@ void keep_nodes(cudaGraph_t graph, std::size_t parts, const NodeRange& range) {
       TY_CUDA(cudaGraphDestroyNode(nodes[i]));
       continue;
     }
-    if (within == range.first && last != nullptr) {
-      add_edge(cudaGraphAddDependencies, graph, last, nodes[i]);
-    }
+    if (within == range.first && last != nullptr) add_edge(graph, last, nodes[i]);
     last = nodes[i];
   }
 }
@@ -89,22 +99,23 @@ void keep_nodes(cudaGraph_t graph, std::size_t parts, const NodeRange& range) {
 
 void DestroyGraph::operator()(cudaGraphExec_t graph) const { ignore(cudaGraphExecDestroy(graph)); }
 
-CapturedGraph::CapturedGraph(Queue& queue, const std::function<void()>& work) {
+CapturedGraph::CapturedGraph(Queue& queue, Overlap overlap, const std::function<void()>& work) {
   Capture capture(stream_of(queue));
   work();
-  instantiate(capture.end().get());
+  instantiate(capture.end().get(), overlap);
 }
 
-CapturedGraph::CapturedGraph(Queue& queue, const std::function<void()>& work, int copies,
-                             const NodeRange& range) {
+CapturedGraph::CapturedGraph(Queue& queue, Overlap overlap, const std::function<void()>& work,
+                             int copies, const NodeRange& range) {
   Capture capture(stream_of(queue));
   for (int copy = 0; copy < copies; ++copy) work();
   const GraphTemplate captured = capture.end();
   keep_nodes(captured.get(), static_cast<std::size_t>(copies), range);
-  instantiate(captured.get());
+  instantiate(captured.get(), overlap);
 }
 
-void CapturedGraph::instantiate(cudaGraph_t captured) {
+void CapturedGraph::instantiate(cudaGraph_t captured, Overlap overlap) {
+  if (overlap == Overlap::none) separate_nodes(captured);
   TY_CUDA(cudaGraphGetNodes(captured, nullptr, &nodes_));
   cudaGraphExec_t graph = nullptr;
   // Else all of it would have the priority of the stream that it is launched on.

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/handle.h"
+#include "device/cuda/cuda_device.h"
 #include "device/device.h"
 
 namespace trainyard::cuda {
@@ -23,9 +24,9 @@ class CapturedGraph {
   /// Only this thread's calls are watched, so that other threads may use CUDA meanwhile. What
   /// cannot be captured (allocation, waiting, a copy from memory that is not pinned) throws
   /// Error{device}; if `work` throws, its error is passed on. Either way the queue remains usable.
-  CapturedGraph(Queue& queue, const std::function<void()>& work);
+  CapturedGraph(Queue& queue, Overlap overlap, const std::function<void()>& work);
   /// As Device::record_copies().
-  CapturedGraph(Queue& queue, const std::function<void()>& work, int copies,
+  CapturedGraph(Queue& queue, Overlap overlap, const std::function<void()>& work, int copies,
                 const NodeRange& range);
 
   /// Enqueues one replay on `queue`.
@@ -34,7 +35,7 @@ class CapturedGraph {
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
 
  private:
-  void instantiate(cudaGraph_t captured);
+  void instantiate(cudaGraph_t captured, Overlap overlap);
 
   Handle<cudaGraphExec_t, DestroyGraph> graph_;
   std::size_t nodes_ = 0;

@@ -14,14 +14,18 @@ config::Node resolved_tree(const RunConfig& config) {
   return tree;
 }
 
-/// Without the key that no result depends on.
-std::string without_threads(std::string_view yaml) {
+std::string without_key(std::string_view yaml, std::string_view key) {
   const std::string before = "\n" + std::string(yaml);
-  const std::size_t begin = before.find("\nthreads: ");
+  const std::size_t begin = before.find("\n" + std::string(key) + ": ");
   if (begin == std::string::npos) return std::string(yaml);
   const std::size_t end = before.find('\n', begin + 1);
   const std::string after = end == std::string::npos ? "" : before.substr(end);
   return (before.substr(0, begin) + after).substr(1);
+}
+
+/// Without the keys that no result depends on.
+std::string without_resources(std::string_view yaml) {
+  return without_key(without_key(yaml, "threads"), "overlap");
 }
 
 }  // namespace
@@ -36,7 +40,7 @@ std::string typed_yaml(const RunConfig& config) {
 
 std::string config_hash(std::string_view config, std::string_view weights) {
   Hash128 hash;
-  hash.update(without_threads(config));
+  hash.update(without_resources(config));
   // Nothing is added without weights: the hash of a config alone must not change.
   if (!weights.empty()) hash.update("init: " + std::string(weights) + "\n");
   return hash.hex();

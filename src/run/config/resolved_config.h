@@ -20,7 +20,7 @@ namespace trainyard {
 [[nodiscard]] std::string typed_yaml(const RunConfig& config);
 
 /// XXH3-128 of a typed_yaml() and of the weights that `--init` gave (InitialWeights::hash, or
-/// ""), without the number of threads: runs of equal results have equal hashes.
+/// ""), without the keys that no result depends on: runs of equal results have equal hashes.
 [[nodiscard]] std::string config_hash(std::string_view config, std::string_view weights);
 
 /// The differences between two resolved configs, or with paths as they were typed.

@@ -185,6 +185,9 @@ void declare_training(Fields& fields, RunConfig& run) {
                "precision of the arithmetic; left out: fp32 (--device reference: fp64)");
   fields.field("deterministic", run.deterministic,
                "use only engines that are bit-reproducible; on the CPU all are");
+  fields.field("overlap", run.overlap,
+               "on one GPU, from Hopper on: kernels of a recorded step begin while those before "
+               "them end; no result depends on it");
   fields.field("winograd", run.winograd,
                "CPU: Winograd's forms of convolutions of 3x3 at stride 1, where they are faster: "
                "accurate, with small rounding errors; fast, all; false, none");

@@ -110,6 +110,7 @@ struct RunConfig {
   std::int64_t threads = 0;                                  // per rank; 0: all cores
   std::optional<Precision> precision;  // not given: the device's own (default_precision)
   bool deterministic = true;           // of a GPU's engines
+  bool overlap = true;                 // of a GPU's kernels with the end of those before them
   WinogradForms winograd = WinogradForms::accurate;  // on the CPU, where it is faster
   std::optional<LossScaleConfig> loss_scale;         // not given: 1024 in fp16, else none
   std::optional<CheckpointConfig> checkpoint = CheckpointConfig{};

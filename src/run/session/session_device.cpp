@@ -88,11 +88,12 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
               RankGroup* ranks, SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
   const GpuFinding& gpu = usable.gpus.front();
-  session.device = usable.backend->make_device(gpu.ordinal);
+  const bool alone = ranks == nullptr || ranks->size() == 1;
+  session.device = usable.backend->make_device(gpu.ordinal, run.overlap && alone);
   session.queue = session.device->make_queue();
   session.beside = session.device->make_patient_queue();
   session.copies = session.device->make_queue();
-  if (ranks != nullptr && ranks->size() > 1) join_gpus(choice, *ranks, session);
+  if (!alone) join_gpus(choice, *ranks, session);
   using EngineSource = CudaExecutorSettings::EngineSource;
   const KnownEngines known = known_engines(choice, ranks, session);
   session.launches = usable.backend->make_update_launches(*session.queue);
@@ -114,7 +115,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
        .engines = known.choices,
        .tick = engine_tick(choice, session),
        .warn = choice.warn});
-  const bool one_each = ranks != nullptr && ranks->size() > 1 && !usable.share.shared();
+  const bool one_each = !alone && !usable.share.shared();
   session.text = (one_each ? "a GPU" : session.device->name()) + " (" + gpu.name + "), " +
                  std::string(name_of(precision));
   if (usable.share.shared()) session.text += ", " + share_text(usable.share);

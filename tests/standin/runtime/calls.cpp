@@ -77,30 +77,28 @@ Stream& stream_of(Machine& machine, cudaStream_t handle) {
   return *stream;
 }
 
-void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched,
-            const char* functor) {
+void launch(Machine& machine, Stream& stream, const Task& task, Work work, Launched launched) {
   if (&stream == &machine.device_of(stream).legacy) require_free_legacy(machine, stream.device);
   if (stream.capturing.capture != nullptr) {
-    add_node(stream.capturing, what, functor, std::move(work), std::move(launched));
+    add_node(stream.capturing, task, std::move(work), std::move(launched));
     return;
   }
   if (launched) launched();
-  machine.put(stream, {.what = what, .work = std::move(work)});
+  machine.put(stream, {.what = task.what, .work = std::move(work)});
 }
 
 namespace {
 
-cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched launched,
-                    const char* functor) {
+cudaError_t enqueue(cudaStream_t handle, const Task& task, Work work, Launched launched) {
   try {
     Machine& machine = Machine::get();
     const Machine::Lock lock = machine.lock();
     Stream& stream = stream_of(machine, handle);
-    for (const char* call : {what, "launch"}) {
+    for (const char* call : {task.what, "launch"}) {
       const std::string_view failure = requested_failure(call, stream.device);
       if (!failure.empty()) throw Refused(error_named(failure));
     }
-    launch(machine, stream, what, std::move(work), std::move(launched), functor);
+    launch(machine, stream, task, std::move(work), std::move(launched));
     return cudaSuccess;
   } catch (const Refused& refused) {
     return answered(refused.error);
@@ -110,7 +108,7 @@ cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched l
 }  // namespace
 
 cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched launched) {
-  return enqueue(handle, what, std::move(work), std::move(launched), "");
+  return enqueue(handle, Task{what}, std::move(work), std::move(launched));
 }
 
 cudaError_t launch_kernel(const Kernel& kernel, Work work) {
@@ -121,7 +119,8 @@ cudaError_t launch_kernel(const Kernel& kernel, Work work) {
   }
   const int device = device_of(kernel.stream);
   if (device != current_device()) return answered(cudaErrorInvalidResourceHandle);
-  return enqueue(kernel.stream, kernel.form, std::move(work), {}, kernel.functor);
+  const Task task{kernel.form, kernel.functor, kernel.overlaps};
+  return enqueue(kernel.stream, task, std::move(work), {});
 }
 
 cudaError_t is_capturing(cudaStream_t handle, bool& capturing) {

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "capture.h"
 #include "errors.h"
 #include "machine.h"
 
@@ -43,8 +44,6 @@ cudaError_t answer(const char* call, Needs needs, const F& work) {
 }
 
 /// Enqueues work on a stream, or adds it to the graph being captured, by the rules of a launch.
-/// `functor`: of a kernel.
-void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched = {},
-            const char* functor = "");
+void launch(Machine& machine, Stream& stream, const Task& task, Work work, Launched launched = {});
 
 }  // namespace standin

@@ -1,6 +1,7 @@
 #include "capture.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "errors.h"
@@ -13,7 +14,7 @@ namespace {
 std::set<std::size_t> with_those_before(const Graph& graph, std::set<std::size_t> last) {
   for (std::size_t node = graph.nodes.size(); node-- > 0;) {
     const auto& next = graph.nodes[node].next;
-    if (std::ranges::any_of(next, [&](std::size_t other) { return last.contains(other); })) {
+    if (std::ranges::any_of(next, [&](const Edge& edge) { return last.contains(edge.to); })) {
       last.insert(node);
     }
   }
@@ -74,8 +75,8 @@ class Launch {
       stuck_.insert(node);
       return;
     }
-    for (const std::size_t other : nodes()[node].next) {
-      if (--missing_[other] == 0) ready_.insert(other);
+    for (const Edge& edge : nodes()[node].next) {
+      if (--missing_[edge.to] == 0) ready_.insert(edge.to);
     }
   }
 
@@ -88,6 +89,11 @@ class Launch {
 };
 
 }  // namespace
+
+bool Task::is_kernel() const {
+  const std::string_view kind = what;
+  return kind != "copy" && kind != "fill";
+}
 
 void begin_capture(Machine& machine, Stream& stream, cudaStreamCaptureMode mode) {
   if (&stream == &machine.device_of(stream).legacy)
@@ -147,12 +153,14 @@ void require_valid(const Capture& capture) {
   if (capture.invalid) throw Refused(cudaErrorStreamCaptureInvalidated);
 }
 
-void add_node(Capturing& at, const char* what, const char* functor, Work work, Launched launched) {
+void add_node(Capturing& at, const Task& task, Work work, Launched launched) {
   require_valid(*at.capture);
   std::vector<Node>& nodes = at.capture->graph->nodes;
-  for (const std::size_t before : at.last) nodes[before].next.push_back(nodes.size());
-  nodes.push_back({.what = what,
-                   .functor = functor,
+  for (const std::size_t before : at.last) {
+    const bool programmatic = task.overlaps && nodes[before].task.is_kernel();
+    nodes[before].next.push_back({nodes.size(), programmatic});
+  }
+  nodes.push_back({.task = task,
                    .work = std::move(work),
                    .launched = std::move(launched),
                    .after = at.last.size()});
@@ -185,17 +193,28 @@ void abandon(Machine& machine, Stream& stream) {
 }
 
 void remove_node(Graph& graph, std::size_t node) {
-  for (const std::size_t next : graph.nodes[node].next) --graph.nodes[next].after;
-  for (Node& other : graph.nodes) std::erase(other.next, node);
+  for (const Edge& edge : graph.nodes[node].next) --graph.nodes[edge.to].after;
+  for (Node& other : graph.nodes) {
+    std::erase_if(other.next, [node](const Edge& edge) { return edge.to == node; });
+  }
   graph.nodes[node].next.clear();
   graph.nodes[node].removed = true;
 }
 
-bool add_edge(Graph& graph, std::size_t from, std::size_t to) {
-  std::vector<std::size_t>& next = graph.nodes[from].next;
-  if (std::ranges::find(next, to) != next.end()) return false;
-  next.push_back(to);
-  ++graph.nodes[to].after;
+bool add_edge(Graph& graph, std::size_t from, Edge edge) {
+  std::vector<Edge>& next = graph.nodes[from].next;
+  if (std::ranges::find(next, edge.to, &Edge::to) != next.end()) return false;
+  next.push_back(edge);
+  ++graph.nodes[edge.to].after;
+  return true;
+}
+
+bool remove_edge(Graph& graph, std::size_t from, Edge edge) {
+  const auto equal = [edge](const Edge& one) {
+    return one.to == edge.to && one.programmatic == edge.programmatic;
+  };
+  if (std::erase_if(graph.nodes[from].next, equal) == 0) return false;
+  --graph.nodes[edge.to].after;
   return true;
 }
 

@@ -16,13 +16,30 @@ namespace standin {
 struct Device;
 struct Stream;
 
-struct Node {
+/// `programmatic`: the node at its end may begin before that at its start has ended, for which it
+/// waits itself. (Here it begins afterwards all the same.)
+struct Edge {
+  std::size_t to;
+  bool programmatic = false;
+};
+
+/// What is launched; `functor`: of a kernel, "": it is something else. `overlaps`: with the
+/// attribute of programmatic launches.
+struct Task {
   const char* what;
-  const char* functor;  // of a kernel; "": it is something else
+  const char* functor = "";
+  bool overlaps = false;
+
+  /// Only kernels have programmatic edges.
+  [[nodiscard]] bool is_kernel() const;
+};
+
+struct Node {
+  Task task;
   Work work;
   Launched launched;
-  std::size_t after = 0;               // number of nodes it waits for
-  std::vector<std::size_t> next = {};  // the nodes that wait for it
+  std::size_t after = 0;        // number of nodes it waits for
+  std::vector<Edge> next = {};  // to the nodes that wait for it
   bool removed = false;
 };
 
@@ -68,7 +85,7 @@ void require_free_legacy(Machine& machine, int device);
 [[noreturn]] void invalidate(Capture& capture, cudaError_t error);
 /// Throws Refused unless the capture is valid.
 void require_valid(const Capture& capture);
-void add_node(Capturing& at, const char* what, const char* functor, Work work, Launched launched);
+void add_node(Capturing& at, const Task& task, Work work, Launched launched);
 /// `stream` waits for an event of a capture and so joins the capture.
 void join(Stream& stream, const Capturing& event);
 /// Removes the stream from its capture, which can then only end with an error.
@@ -76,8 +93,10 @@ void abandon(Machine& machine, Stream& stream);
 
 /// Those that waited for it wait for the others alone.
 void remove_node(Graph& graph, std::size_t node);
-/// False if there is that edge already.
-[[nodiscard]] bool add_edge(Graph& graph, std::size_t from, std::size_t to);
+/// False if there is an edge between them already.
+[[nodiscard]] bool add_edge(Graph& graph, std::size_t from, Edge edge);
+/// False if there is no such edge.
+[[nodiscard]] bool remove_edge(Graph& graph, std::size_t from, Edge edge);
 
 /// Enqueues a launch of a graph on a stream. Of the nodes that may start, the one captured last
 /// does, so that work on a branch is as late as its join allows.

@@ -3,6 +3,8 @@
 #include <thread>
 
 #include "control.h"
+#include "edge_calls.h"
+#include "kernel.h"
 #include "test_streams.h"
 
 namespace standin::test {
@@ -50,6 +52,54 @@ TEST_CASE("captured work is done by each launch, a branch as late as its join al
   CHECK(main.wait() == cudaSuccess);
   CHECK(log.text() == "a b branch c a b branch c");
   CHECK(cudaGraphExecDestroy(graph) == cudaSuccess);
+}
+
+/// A capture of a copy and three kernels, of which the last two may begin early.
+cudaGraph_t graph_with_overlap(const TestStream& stream) {
+  const TestMemory memory(8);
+  auto* const bytes = static_cast<char*>(memory.data);
+  const auto launch = [&](const char* functor, bool overlaps) {
+    CHECK(launch_kernel({"each", stream.handle, 1, 1, functor, overlaps}, [] { return true; }) ==
+          cudaSuccess);
+  };
+  CHECK(stream.begin() == cudaSuccess);
+  launch("first", true);
+  CHECK(cudaMemcpyAsync(bytes, bytes + 4, 4, cudaMemcpyDeviceToDevice, stream.handle) ==
+        cudaSuccess);
+  launch("behind a copy", true);
+  launch("behind a kernel", true);
+  launch("without the attribute", false);
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamEndCapture(stream.handle, &graph) == cudaSuccess);
+  return graph;
+}
+
+TEST_CASE("a kernel with the attribute has programmatic edges, from kernels alone") {
+  const TestStream stream;
+  const cudaGraph_t graph = graph_with_overlap(stream);
+  cudaGraphNode_t from[4], to[4];
+  cudaGraphEdgeData data[4];
+  std::size_t count = 4;
+  CHECK(STANDIN_EDGE_CALL(cudaGraphGetEdges)(graph, from, to, nullptr, &count) ==
+        cudaErrorLossyQuery);
+  CHECK(STANDIN_EDGE_CALL(cudaGraphGetEdges)(graph, from, to, data, &count) == cudaSuccess);
+  REQUIRE(count == 4);
+  for (const std::size_t i : {0, 1, 3}) CHECK(data[i].type == cudaGraphDependencyTypeDefault);
+  CHECK(data[2].type == cudaGraphDependencyTypeProgrammatic);
+  CHECK(data[2].from_port == cudaGraphKernelNodePortProgrammatic);
+
+  const auto change = [&](auto call, std::size_t i, const cudaGraphEdgeData* edge) {
+    return call(graph, &from[i], &to[i], edge, 1);
+  };
+  const auto remove = STANDIN_EDGE_CALL(cudaGraphRemoveDependencies);
+  const auto add = STANDIN_EDGE_CALL(cudaGraphAddDependencies);
+  CHECK(change(remove, 2, nullptr) == cudaErrorInvalidValue);  // there is no such full edge
+  CHECK(change(remove, 2, &data[2]) == cudaSuccess);
+  CHECK(change(add, 2, nullptr) == cudaSuccess);
+  CHECK(change(remove, 1, nullptr) == cudaSuccess);
+  CHECK(change(add, 1, &data[2]) == cudaErrorInvalidValue);  // a copy triggers nothing
+  static_cast<void>(cudaGetLastError());
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
 }
 
 TEST_CASE("a graph keeps its work until nothing of it is left, and reports every launch") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@ void set_idle(std::chrono::milliseconds idle);
 /// The nodes of the graph that was instantiated last, in order of capture: a kernel's functor, or
 /// what else is enqueued there ("copy", "matrix product").
 [[nodiscard]] std::vector<std::string> last_recording();
+
+/// The edges of that graph by kind: kernels that may begin early wait at the end of programmatic
+/// ones.
+struct RecordedEdges {
+  std::size_t programmatic = 0, full = 0;
+};
+[[nodiscard]] RecordedEdges last_recorded_edges();
 
 /// How often this process has made calls of this name that were accepted: "cudaMemcpyAsync".
 [[nodiscard]] std::uint64_t calls_made(std::string_view name);

@@ -5,6 +5,7 @@
 
 #include "calls.h"
 #include "control.h"
+#include "edge_calls.h"
 
 using namespace standin;
 
@@ -56,16 +57,48 @@ void require_unused(const std::shared_ptr<Graph>& graph) {
   require(graph.use_count() == 1, cudaErrorNotSupported);
 }
 
+cudaGraphEdgeData data_of(const Edge& edge) {
+  cudaGraphEdgeData data{};
+  if (!edge.programmatic) return data;
+  data.from_port = cudaGraphKernelNodePortProgrammatic;
+  data.type = cudaGraphDependencyTypeProgrammatic;
+  return data;
+}
+
+/// Adds or removes edges one by one; `data` may be null: all are full.
+template <class Change>
+void change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                  const cudaGraphEdgeData* data, std::size_t count, const Change& change) {
+  const std::shared_ptr<Graph>& graph = found<Graph>(handle);
+  require_unused(graph);
+  for (std::size_t i = 0; i < count; ++i) {
+    require(holds(*graph, from[i]) && holds(*graph, to[i]), cudaErrorInvalidValue);
+    const std::size_t begin = node_in(*graph, from[i]), end = node_in(*graph, to[i]);
+    const bool programmatic =
+        data != nullptr && data[i].type == cudaGraphDependencyTypeProgrammatic;
+    const bool kernels = graph->nodes[begin].task.is_kernel() && graph->nodes[end].task.is_kernel();
+    require(kernels || !programmatic, cudaErrorInvalidValue);
+    require(change(*graph, begin, Edge{end, programmatic}), cudaErrorInvalidValue);
+  }
+}
+
 std::vector<std::string>& names_recorded_last() {
   static auto& names = *std::make_unique<std::vector<std::string>>().release();
   return names;
 }
 
+RecordedEdges edges_recorded_last;
+
 void note(const Graph& graph) {
   names_recorded_last().clear();
+  edges_recorded_last = {};
   for (const Node& node : graph.nodes) {
     if (node.removed) continue;
-    names_recorded_last().emplace_back(*node.functor == 0 ? node.what : node.functor);
+    const Task& task = node.task;
+    names_recorded_last().emplace_back(*task.functor == 0 ? task.what : task.functor);
+    for (const Edge& edge : node.next) {
+      ++(edge.programmatic ? edges_recorded_last.programmatic : edges_recorded_last.full);
+    }
   }
 }
 
@@ -74,6 +107,11 @@ void note(const Graph& graph) {
 std::vector<std::string> standin::last_recording() {
   const Machine::Lock lock = Machine::get().lock();
   return names_recorded_last();
+}
+
+RecordedEdges standin::last_recorded_edges() {
+  const Machine::Lock lock = Machine::get().lock();
+  return edges_recorded_last;
 }
 
 extern "C" {
@@ -119,25 +157,44 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
   });
 }
 
-#if CUDART_VERSION >= 13000
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
-                                     std::size_t count) {
-#else
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, std::size_t count) {
-  const void* const data = nullptr;
-#endif
-  return answer("cudaGraphAddDependencies", Needs::driver, [&](Machine&, auto&) {
-    require(data == nullptr, cudaErrorInvalidValue);
-    const std::shared_ptr<Graph>& own = found<Graph>(graph);
-    require_unused(own);
-    for (std::size_t i = 0; i < count; ++i) {
-      require(holds(*own, from[i]) && holds(*own, to[i]), cudaErrorInvalidValue);
-      const bool added = add_edge(*own, node_in(*own, from[i]), node_in(*own, to[i]));
-      require(added, cudaErrorInvalidValue);
+cudaError_t STANDIN_EDGE_CALL(cudaGraphGetEdges)(cudaGraph_t graph, cudaGraphNode_t* from,
+                                                 cudaGraphNode_t* to, cudaGraphEdgeData* data,
+                                                 std::size_t* count) {
+  return answer("cudaGraphGetEdges", Needs::driver, [&](Machine&, auto&) {
+    require(count != nullptr, cudaErrorInvalidValue);
+    std::size_t there = 0;
+    std::vector<Node>& nodes = found<Graph>(graph)->nodes;
+    for (Node& node : nodes) {
+      for (const Edge& edge : node.next) {
+        if (from != nullptr && there < *count) {
+          require(data != nullptr || !edge.programmatic, cudaErrorLossyQuery);
+          from[there] = handle_of(node);
+          to[there] = handle_of(nodes[edge.to]);
+          if (data != nullptr) data[there] = data_of(edge);
+        }
+        ++there;
+      }
     }
+    *count = from == nullptr ? there : std::min(*count, there);
   });
+}
+
+cudaError_t STANDIN_EDGE_CALL(cudaGraphAddDependencies)(cudaGraph_t graph,
+                                                        const cudaGraphNode_t* from,
+                                                        const cudaGraphNode_t* to,
+                                                        const cudaGraphEdgeData* data,
+                                                        std::size_t count) {
+  return answer("cudaGraphAddDependencies", Needs::driver,
+                [&](Machine&, auto&) { change_edges(graph, from, to, data, count, add_edge); });
+}
+
+cudaError_t STANDIN_EDGE_CALL(cudaGraphRemoveDependencies)(cudaGraph_t graph,
+                                                           const cudaGraphNode_t* from,
+                                                           const cudaGraphNode_t* to,
+                                                           const cudaGraphEdgeData* data,
+                                                           std::size_t count) {
+  return answer("cudaGraphRemoveDependencies", Needs::driver,
+                [&](Machine&, auto&) { change_edges(graph, from, to, data, count, remove_edge); });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* handle, cudaGraph_t graph,

@@ -14,6 +14,7 @@ struct Kernel {
   cudaStream_t stream;
   std::int64_t blocks, threads;
   const char* functor = "";  // its name, which lives forever
+  bool overlaps = false;     // launched with the attribute of programmatic launches
 };
 
 /// Enqueues the kernel's work: only on a stream of the thread's device, and within the limits of a

@@ -60,7 +60,8 @@ void copy(Machine& machine, Machine::Lock& lock, Stream& stream, void* to, const
     invalidate(*stream.capturing.capture, cudaErrorStreamCaptureUnsupported);
   }
   const bool staged = !direct && kind == cudaMemcpyHostToDevice;
-  launch(machine, stream, "copy", staged ? staged_copy(to, from, bytes) : copy_of(to, from, bytes));
+  launch(machine, stream, {"copy"},
+         staged ? staged_copy(to, from, bytes) : copy_of(to, from, bytes));
   if (!direct && !staged) machine.wait(lock, *machine.mark(stream));
 }
 
@@ -148,7 +149,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
     Stream& stream = stream_of(machine, handle);
     if (bytes == 0) return;
     require(on_device(machine, to, bytes), cudaErrorInvalidValue);
-    launch(machine, stream, "fill", [=] {
+    launch(machine, stream, {"fill"}, [=] {
       std::memset(to, value, bytes);
       return true;
     });

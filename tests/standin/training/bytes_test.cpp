@@ -60,6 +60,21 @@ TEST_CASE("training on a GPU is bit-identical to its plan on the CPU, in each pr
   }
 }
 
+TEST_CASE("kernels may begin early, and with 'overlap: false' none does: the bytes are the same") {
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+    CAPTURE(name_of(precision));
+    const RankTraining training{
+        .network = kWideNetwork, .target = cuda_target(precision), .updates = 6};
+    const TrainedRank overlapping = train_on<OneGpu>(training);
+    const standin::RecordedEdges edges = standin::last_recorded_edges();
+    CHECK(edges.programmatic > edges.full);
+    CHECK(differences(overlapping, train_on<OneGpuInTurn>(training)) == "");
+    const standin::RecordedEdges in_turn = standin::last_recorded_edges();
+    CHECK(in_turn.programmatic == 0);
+    CHECK(in_turn.full == edges.programmatic + edges.full);
+  }
+}
+
 TEST_CASE("so is training on sequences, with and without padding") {
   SyntheticSequencesOptions options;
   options.steps = 7;

@@ -10,8 +10,9 @@
 
 namespace trainyard::test {
 
-class OneGpu final : public RankDevice {
+class OneGpu : public RankDevice {
  public:
+  explicit OneGpu(cuda::Overlap overlap = cuda::Overlap::allowed) : gpu_(overlap) {}
   [[nodiscard]] Compute compute() override {
     return {*gpu_.device, *gpu_.queue, *gpu_.executors, *launches_, copies_.get()};
   }
@@ -23,6 +24,12 @@ class OneGpu final : public RankDevice {
   std::unique_ptr<UpdateLaunches> launches_ =
       cuda::make_update_launches(cuda::stream_of(*gpu_.queue));
   std::unique_ptr<Communicator> ranks_ = make_single_communicator();
+};
+
+/// Whose kernels begin only after those before them have ended.
+class OneGpuInTurn final : public OneGpu {
+ public:
+  OneGpuInTurn() : OneGpu(cuda::Overlap::none) {}
 };
 
 }  // namespace trainyard::test

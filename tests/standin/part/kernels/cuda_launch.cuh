@@ -71,6 +71,12 @@ class CudaLauncher {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     return static_cast<unsigned long long>(std::chrono::duration_cast<Nanoseconds>(now).count());
   }
+  /// When the real one has the attribute of programmatic launches, on a GPU that has them.
+  [[nodiscard]] bool is_recorded() const {
+    bool capturing = false;
+    static_cast<void>(standin::is_capturing(stream_, capturing));
+    return capturing;
+  }
   template <class F>
   static void calls(std::int64_t n, const F& f) {
     for (std::int64_t i = 0; i < n; ++i) f(i);
@@ -85,7 +91,8 @@ class CudaLauncher {
   template <class F, class Run>
   void launch(const char* form, std::int64_t blocks, std::int64_t threads, Run run) const {
     static_assert(sizeof(F) + sizeof(std::int64_t) <= kMostParameters);
-    const standin::Kernel kernel{form, stream_, blocks, threads, functor_name<F>().c_str()};
+    const standin::Kernel kernel{form,         stream_, blocks, threads, functor_name<F>().c_str(),
+                                 is_recorded()};
     NodeSpan* const span = NodeSpans::of_launch(functor_name<F>(), stream_);
     static_cast<void>(standin::launch_kernel(kernel, [run, span] {
       if (span != nullptr) span->begin = nanoseconds();
