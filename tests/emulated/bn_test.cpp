@@ -14,8 +14,6 @@
 namespace trainyard {
 namespace {
 
-using emulated::Turns;
-
 /// Values around `mean`, spread over [-spread, spread).
 template <class T>
 std::vector<T> maps(std::int64_t count, double mean, double spread) {
@@ -138,8 +136,8 @@ void check_alike(std::int64_t rows, std::int64_t channels) {
   Norm<T> narrow = start;
   narrow.template run<P, kResidual>(CpuLauncher(1, Vectors::narrow));
   CHECK(narrow == expected);
-  for (const Turns turns : {Turns::ascending, Turns::descending}) {
-    emulated::set_conduct({.turns = turns});
+  for (const emulated::Conduct& conduct : emulated::kConducts) {
+    emulated::set_conduct(conduct);
     Norm<T> found = start;
     found.template run<P, kResidual>(CudaLauncher(nullptr));
     CHECK(found == expected);

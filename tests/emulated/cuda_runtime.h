@@ -1,10 +1,13 @@
 // The parts of CUDA's header of this name that kernels/cuda_launch.cuh uses, for kernels that run
-// on the host (grid.h): one block at a time, so that static variables can be its shared memory.
+// on the host (grid.h): one block at a time, so that variables of the host's thread can be its
+// shared memory.
 #pragma once
 
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "cuda_runtime_api.h"
@@ -12,7 +15,7 @@
 
 #define __global__
 #define __device__
-#define __shared__ static
+#define __shared__ static thread_local
 #define __grid_constant__
 #define __launch_bounds__(...)
 
@@ -39,20 +42,15 @@ struct cudaLaunchConfig_t {
 };
 
 inline void __syncthreads() { trainyard::emulated::wait_for_block(); }
-/// Threads take turns, so what one wrote is seen by all.
-inline void __threadfence() {}
-/// Counts up to `most`, then from 0 again; returns the number before.
+inline void __threadfence() { trainyard::emulated::fence(); }
 inline unsigned atomicInc(unsigned* number, unsigned most) {
-  const unsigned before = *number;
-  *number = before >= most ? 0 : before + 1;
-  return before;
+  return trainyard::emulated::count_up(number, most);
 }
-
 inline void atomicMin(unsigned long long* least, unsigned long long value) {
-  if (value < *least) *least = value;
+  trainyard::emulated::lower_to(least, value);
 }
 inline void atomicMax(unsigned long long* most, unsigned long long value) {
-  if (value > *most) *most = value;
+  trainyard::emulated::raise_to(most, value);
 }
 
 /// The value of the lane `delta` further on in the warp; the last lanes get their own.
@@ -70,11 +68,21 @@ inline std::uint32_t __shfl_xor_sync(unsigned mask, std::uint32_t value, unsigne
   return static_cast<std::uint32_t>(trainyard::emulated::shuffle_xor(mask, value, difference));
 }
 
+/// The parameters of the kernel whose launch has this name in GCC's and Clang's words: its functor.
+[[nodiscard]] inline std::string parameters_of(std::string_view function) {
+  const std::size_t begin = function.find('{', function.find("Parameters = ")) + 1;
+  return std::string(function.substr(begin, function.find("}; Arguments", begin) - begin));
+}
+
 /// As in CUDA: each thread gets copies of the arguments, converted to the kernel's parameters. The
 /// work is done when the call returns.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                const Arguments&... arguments) {
-  return trainyard::emulated::launch(config->gridDim.x, config->blockDim.x,
-                                     [&] { kernel(static_cast<Parameters>(arguments)...); });
+  // The copies are not the kernel's accesses.
+  const auto thread = [&]() __attribute__((no_sanitize("thread"))) {
+    kernel(static_cast<Parameters>(arguments)...);
+  };
+  return trainyard::emulated::launch(config->gridDim.x, config->blockDim.x, thread,
+                                     parameters_of(__PRETTY_FUNCTION__));
 }

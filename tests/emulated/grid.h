@@ -1,11 +1,13 @@
 // Blocks of CUDA threads on the host, one block after the other. The threads of a block take turns:
-// each runs until it waits for others or ends, in an order chosen by the test, so that a result
-// that relies on a missing barrier is wrong in every run, or in every run of the other order.
+// each runs until it waits for others or ends. Blocks and threads run in an order chosen by the
+// test, so that a result that relies on an order is wrong in some of them. Kernels that are
+// compiled with hooks also have their accesses to memory checked (accesses.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 #include "cuda_runtime_api.h"
 
@@ -28,21 +30,39 @@ struct Misuse : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-enum class Turns { ascending, descending };
+/// The order of blocks, and of a block's threads.
+enum class Turns { ascending, descending, shuffled };
 
 /// How launches are carried out from now on.
 struct Conduct {
   Turns turns = Turns::ascending;
+  /// Of the orders that are shuffled.
+  unsigned seed = 1;
   /// Runs only this many of a launch's last blocks, for launches too large to run whole.
   unsigned last_blocks = kMostBlocks;
+  /// Whether accesses to memory are checked.
+  bool checked = true;
 };
 void set_conduct(const Conduct& conduct);
 
+/// Every order. A race is found in any of them, so accesses are checked in one, to save time.
+inline constexpr Conduct kConducts[] = {{.turns = Turns::ascending},
+                                        {.turns = Turns::descending, .checked = false},
+                                        {.turns = Turns::shuffled, .checked = false}};
+
 /// Runs `thread` on every thread of every block. Returns, and stores as the last error, whether
-/// CUDA accepts such a launch. Throws Misuse.
-cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()>& thread);
+/// CUDA accepts such a launch. Throws Misuse, which begins with `name` if it is about accesses.
+cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()>& thread,
+                   const std::string& name = "a launch");
 
 // For the running thread.
+
+/// What it wrote is seen before what it writes next.
+void fence();
+/// Counts up to `most`, then from 0 again; returns the number before.
+unsigned count_up(unsigned* number, unsigned most);
+void lower_to(unsigned long long* least, unsigned long long value);
+void raise_to(unsigned long long* most, unsigned long long value);
 
 /// Returns when all threads of the block have called it. If one has ended: Misuse.
 void wait_for_block();

@@ -16,7 +16,7 @@ TEST_CASE("every thread of every block runs once") {
 
 /// What each of 64 threads reads from its neighbour, which writes before or after.
 std::vector<int> neighbours(Turns turns, bool with_barrier) {
-  set_conduct({.turns = turns});
+  set_conduct({.turns = turns, .checked = false});
   std::vector<int> written(65), read(64);
   CHECK(launch(1, 64, [&] {
           written[threadIdx.x] = 1;
@@ -32,6 +32,43 @@ TEST_CASE("a missing barrier gives a wrong result in one order of turns") {
   CHECK(well(neighbours(Turns::ascending, true)));
   CHECK(well(neighbours(Turns::descending, true)));
   CHECK_FALSE(well(neighbours(Turns::ascending, false)));
+}
+
+/// The blocks and threads of a launch in the order in which they ran, as numbers.
+std::vector<unsigned> order_of(const Conduct& conduct) {
+  std::vector<unsigned> order;
+  set_conduct({.turns = conduct.turns, .seed = conduct.seed, .checked = false});
+  CHECK(launch(3, 4, [&] { order.push_back(blockIdx.x * 4 + threadIdx.x); }) == cudaSuccess);
+  set_conduct({});
+  return order;
+}
+
+TEST_CASE("blocks and threads run in the order that is asked for") {
+  const std::vector<unsigned> ascending = order_of({.turns = Turns::ascending});
+  CHECK(std::ranges::is_sorted(ascending));
+  std::vector<unsigned> descending = order_of({.turns = Turns::descending});
+  std::ranges::reverse(descending);
+  CHECK(descending == ascending);
+  std::vector<unsigned> shuffled = order_of({.turns = Turns::shuffled, .seed = 5});
+  CHECK(shuffled == order_of({.turns = Turns::shuffled, .seed = 5}));
+  CHECK(shuffled != order_of({.turns = Turns::shuffled, .seed = 6}));
+  CHECK_FALSE(std::ranges::is_sorted(shuffled));
+  std::ranges::sort(shuffled);
+  CHECK(shuffled == ascending);
+}
+
+TEST_CASE("a launch is as good as any after one that was given up") {
+  CHECK_THROWS_AS(static_cast<void>(launch(2, 64,
+                                           [] {
+                                             if (threadIdx.x < 32) __syncthreads();
+                                           })),
+                  Misuse);
+  int runs[64] = {};
+  CHECK(launch(1, 64, [&] {
+          __syncthreads();
+          ++runs[threadIdx.x];
+        }) == cudaSuccess);
+  CHECK(std::ranges::count(runs, 1) == 64);
 }
 
 TEST_CASE("a barrier that a thread never reaches is detected") {

@@ -53,8 +53,8 @@ template <class T, bool kToInput, bool kAdds>
 void check() {
   const Problem<T> problem;
   const auto expected = problem.template run<kToInput, kAdds>(CpuLauncher(1));
-  for (const auto turns : {emulated::Turns::ascending, emulated::Turns::descending}) {
-    emulated::set_conduct({.turns = turns});
+  for (const emulated::Conduct& conduct : emulated::kConducts) {
+    emulated::set_conduct(conduct);
     CHECK(problem.template run<kToInput, kAdds>(CudaLauncher(nullptr)) == expected);
   }
   emulated::set_conduct({});

@@ -17,9 +17,9 @@ using namespace trainyard::probe;
 namespace {
 
 template <class Work>
-void in_both_orders(const Work& work) {
-  for (const auto turns : {emulated::Turns::ascending, emulated::Turns::descending}) {
-    emulated::set_conduct({.turns = turns});
+void in_all_orders(const Work& work) {
+  for (const emulated::Conduct& conduct : emulated::kConducts) {
+    emulated::set_conduct(conduct);
     work();
   }
   emulated::set_conduct({});
@@ -27,9 +27,9 @@ void in_both_orders(const Work& work) {
 
 template <int kChannels>
 void check_tile() {
-  static Unit shared[TileShape<kChannels>::kBytes / sizeof(Unit)];
+  __shared__ Unit shared[TileShape<kChannels>::kBytes / sizeof(Unit)];
   const WholeConvolution whole(kChannels);
-  in_both_orders([&] {
+  in_all_orders([&] {
     std::vector<float> sums(whole.sums(), NAN);
     REQUIRE(emulated::launch(1, kTileThreads, [&] {
               run_tile<BFloat16, kChannels>(shared, reinterpret_cast<const Unit*>(whole.map.data()),
@@ -80,7 +80,7 @@ void check_finish() {
 
 template <int kChannels>
 void check_finishes() {
-  in_both_orders([] {
+  in_all_orders([] {
     check_finish<kChannels, Finish::last_block>();
     check_finish<kChannels, Finish::last_of_8>();
     check_finish<kChannels, Finish::read_16>();

@@ -14,7 +14,7 @@ namespace trainyard::probe {
 inline constexpr unsigned kFinishThreads = 256;
 
 /// Adds `count` rows of channels, as the last block of columns() does; the sum of a channel is
-/// that of the thread with its number. `sums`: shared, of all threads.
+/// that of the thread with its number, others get zeros. `sums`: shared, of all threads.
 template <int kChannels>
 __device__ PairSum add_rows(const PairSum* rows, unsigned count, PairSum* sums) {
   constexpr unsigned kLanes = kFinishThreads / kChannels;
@@ -24,7 +24,7 @@ __device__ PairSum add_rows(const PairSum* rows, unsigned count, PairSum* sums) 
   sums[threadIdx.x] =
       add_chunks(grid, rows, threadIdx.x % kChannels, threadIdx.x / kChannels, kLanes);
   fold_rows(sums, kLanes, kChannels);
-  return sums[threadIdx.x % kChannels];
+  return threadIdx.x < kChannels ? sums[threadIdx.x] : PairSum{};
 }
 
 /// Every pattern that needs no cluster.
