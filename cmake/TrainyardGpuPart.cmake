@@ -25,8 +25,8 @@ function(ty_cuda_library name)
   target_link_libraries(ty_${name} PUBLIC trainyard_options CUDA::cudart_static ${arg_LINK})
   # The compiler's report on registers, spills and shared memory, for a test (tests/kernels/resources_test.cpp).
   target_compile_options(ty_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)
-  set_target_properties(ty_${name} PROPERTIES CUDA_COMPILER_LAUNCHER
-    "${PROJECT_SOURCE_DIR}/cmake/keep_report.sh;${CMAKE_CUDA_COMPILER_LAUNCHER}")
+  set(launcher ${PROJECT_SOURCE_DIR}/cmake/keep_report.sh ${CMAKE_CUDA_COMPILER_LAUNCHER})
+  set_target_properties(ty_${name} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
   if(TRAINYARD_NODE_TIMES)
     target_compile_definitions(ty_${name} PUBLIC TRAINYARD_NODE_TIMES)
   endif()

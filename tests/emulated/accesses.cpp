@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 // The linker's: where the program's code and static variables begin and end.
-extern "C" char __executable_start, end;
+extern "C" char __executable_start, _end;
 
 namespace trainyard::emulated {
 
@@ -50,7 +51,7 @@ Range thread_locals() {
 }  // namespace
 
 Accesses::Accesses()
-    : program_{number_of(&__executable_start), number_of(&end) - number_of(&__executable_start)} {}
+    : program_{number_of(&__executable_start), number_of(&_end) - number_of(&__executable_start)} {}
 
 void Accesses::begin_launch(std::string launch, unsigned threads, bool checked) {
   shared_ = thread_locals();

@@ -1,7 +1,7 @@
 // What the threads of a launch do to memory, as hooks in the kernels' code report it
 // (access_hooks.cpp), checked against what orders them on a GPU: within a block barriers; between
-// blocks a counter, with fences. So a race is found whatever the values are and whoever runs first.
-// Shuffles order no memory, as in CUDA.
+// blocks a counter at which both arrive, with fences before and after. So a race is found whatever
+// the values are and whoever runs first. Shuffles order no memory, as in CUDA.
 #pragma once
 
 #include <cstddef>

@@ -45,7 +45,7 @@ struct Conduct {
 };
 void set_conduct(const Conduct& conduct);
 
-/// Every order. A race is found in any of them, so accesses are checked in one, to save time.
+/// Every order. A race is found in any of them, so accesses are checked in one, which saves time.
 inline constexpr Conduct kConducts[] = {{.turns = Turns::ascending},
                                         {.turns = Turns::descending, .checked = false},
                                         {.turns = Turns::shuffled, .checked = false}};
