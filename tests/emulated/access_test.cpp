@@ -150,6 +150,40 @@ struct WritesTwice {
   TY_HD void operator()(std::int64_t i) const { out[i / 2] = 1; }
 };
 
+/// Static, as a kernel's parameters are not global memory: how many threads wait, and when.
+unsigned waiting = 0;
+bool at_once = true;
+unsigned* numbers = nullptr;
+
+void write_number() {
+  __shared__ unsigned own[kThreads];
+  own[threadIdx.x] = 1;  // which no other launch can see
+  const bool waits = threadIdx.x < waiting;
+  if (waits && at_once) wait_for_predecessors();
+  numbers[blockIdx.x * kThreads + threadIdx.x] = own[threadIdx.x];
+  if (waits) wait_for_predecessors();
+}
+
+TEST_CASE("a launch that may begin early waits in every thread, before it touches global memory") {
+  std::vector<unsigned> memory(kBlocks * kThreads);
+  numbers = memory.data();
+  const auto launched = [](unsigned threads, bool first) {
+    waiting = threads;
+    at_once = first;
+    static_cast<void>(launch(kBlocks, kThreads, write_number, "a launch", true));
+  };
+  CHECK_NOTHROW(launched(kThreads, true));
+  CHECK_THROWS_WITH(launched(kThreads, false),
+                    doctest::Contains("thread 0 of block 0 accesses global memory at 0x"));
+  CHECK_THROWS_WITH(launched(kThreads, false),
+                    doctest::Contains(" before it waits for the launches before its own"));
+  CHECK_THROWS_WITH(launched(kThreads - 1, true),
+                    doctest::Contains("thread 63 of block 0 accesses "));
+  CHECK_THROWS_WITH(static_cast<void>(launch(
+                        1, 1, [] {}, "a launch", true)),
+                    doctest::Contains("thread 0 of block 0 ends and has not waited for the "));
+}
+
 TEST_CASE("a report names the functor") {
   std::vector<float> out(10);
   std::string text;

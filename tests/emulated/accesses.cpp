@@ -53,11 +53,14 @@ Range thread_locals() {
 Accesses::Accesses()
     : program_{number_of(&__executable_start), number_of(&_end) - number_of(&__executable_start)} {}
 
-void Accesses::begin_launch(std::string launch, unsigned threads, bool checked) {
+void Accesses::begin_launch(std::string launch, unsigned threads, bool checked, bool waits) {
   shared_ = thread_locals();
   launch_ = std::move(launch);
   finding_.clear();
   checked_ = checked;
+  waits_ = waits;
+  constexpr std::size_t kHostStack = std::size_t{8} << 20;
+  parameters_ = {number_of(__builtin_frame_address(0)), kHostStack};
   global_cells_.clear();
   arrivals_.clear();
   fences_.assign(threads, 0);
@@ -69,6 +72,7 @@ void Accesses::begin_block(unsigned block) {
       [](Range place) { std::memset(reinterpret_cast<void*>(place.begin), 0xff, place.bytes); });
   shared_cells_.clear();
   own_ = {.block = block};
+  waited_.assign(unfenced_.size(), 0);
   std::ranges::fill(fences_, 0u);
   std::ranges::fill(unfenced_, 0);
   unfenced_then_ = unfenced_.size();
@@ -92,6 +96,9 @@ void Accesses::check(Range place, Access how, const void* instruction) {
   instruction_ = instruction;
   const bool shared = shared_.contains(place.begin);
   if (!shared && how == Access::write) unfenced_[own_thread()] = 1;
+  if (!shared && waits_ && waited_[own_thread()] == 0 && !parameters_.contains(place.begin)) {
+    report(does(" accesses ", place.begin) + " before it waits for the launches before its own");
+  }
   (shared ? shared_cells_ : global_cells_).each(place, [&](Cell& cell, Range bytes) {
     if (how == Access::read) return check_read(cell, bytes);
     check_write(cell, how, bytes.begin);
@@ -151,6 +158,11 @@ bool Accesses::knows_of(const Arrival& own) const {
   if (own_.thread == own.by.thread) return own.fenced != 0;
   const bool fenced_there = own.fenced != 0 && own_.phase >= own.fenced;
   return fenced_there || fences_[own_thread()] > fence_in(own.by);
+}
+
+void Accesses::note_end() {
+  if (!checked_ || !waits_ || waited_[own_thread()] != 0) return;
+  report(name_of(own_.thread, own_.block) + " ends and has not waited for the launches before");
 }
 
 void Accesses::note_fence() {

@@ -21,8 +21,9 @@ class Accesses {
  public:
   Accesses();
 
-  /// `launch`: its name in a finding.
-  void begin_launch(std::string launch, unsigned threads, bool checked);
+  /// `launch`: its name in a finding. `waits`: every thread is to wait for the launches before it,
+  /// ahead of its first access to global memory.
+  void begin_launch(std::string launch, unsigned threads, bool checked, bool waits);
   /// Fills the shared memory that the block before has used with ones, which are NaN.
   void begin_block(unsigned block);
   /// What the host's thread does from here to leave() are accesses of this thread.
@@ -40,6 +41,9 @@ class Accesses {
     if (stack_.contains(place.begin) || program_.contains(place.begin)) return;
     check(place, how, instruction);
   }
+  void note_wait() { waited_[own_thread()] = 1; }
+  /// It has ended.
+  void note_end();
   void note_fence();
   /// It has added its block to a counter, by an atomic operation.
   void note_arrival(const unsigned* counter);
@@ -64,12 +68,14 @@ class Accesses {
 
   // Shared variables are thread-local ones of the host; the emulator's own are static.
   Range shared_, program_, stack_;
+  Range parameters_;                    // of the launch: in the host's frames
   Shadow shared_cells_, global_cells_;  // of a block, of a launch
   std::string launch_, finding_;
-  bool checked_ = false;
+  bool checked_ = false, waits_ = false;
   Trace own_;                          // of the running thread; phase: barriers passed by its block
   const void* instruction_ = nullptr;  // of the access
   std::unordered_map<std::uint64_t, std::vector<Arrival>> arrivals_;  // by block
+  std::vector<char> waited_;       // by thread: whether it has waited for the launches before
   std::vector<unsigned> fences_;   // by thread: after how many barriers the last one was, + 1
   std::vector<char> unfenced_;     // by thread: whether it has written since
   std::size_t unfenced_then_ = 0;  // the first such thread at the last barrier, or their number

@@ -79,10 +79,11 @@ inline std::uint32_t __shfl_xor_sync(unsigned mask, std::uint32_t value, unsigne
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                const Arguments&... arguments) {
-  // The copies are not the kernel's accesses.
-  const auto thread = [&]() __attribute__((no_sanitize("thread"))) {
+  // The copies are not the kernel's accesses, also where this would be part of a function with
+  // hooks.
+  const auto thread = [&]() __attribute__((noinline, no_sanitize("thread"))) {
     kernel(static_cast<Parameters>(arguments)...);
   };
   return trainyard::emulated::launch(config->gridDim.x, config->blockDim.x, thread,
-                                     parameters_of(__PRETTY_FUNCTION__));
+                                     parameters_of(__PRETTY_FUNCTION__), config->numAttrs > 0);
 }

@@ -17,10 +17,7 @@ inline cudaError_t cudaStreamIsCapturing(cudaStream_t /*stream*/, cudaStreamCapt
 struct cudaFuncAttributes {
   int ptxVersion = 0, binaryVersion = 0;
 };
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* code, const void* /*kernel*/) {
-  *code = {90, 90};
-  return cudaSuccess;
-}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* code, const void* kernel);
 
 /// The error of the last launch, cleared by the call.
 [[nodiscard]] cudaError_t cudaGetLastError();

@@ -58,6 +58,7 @@ class Block {
   [[noreturn]] void live() {
     while (true) {
       (*thread_)();
+      accesses.note_end();
       wait(State::ended);
     }
   }
@@ -100,6 +101,8 @@ Conduct conduct_of_environment() {
 Conduct conduct = conduct_of_environment();
 std::minstd_rand shuffles{conduct.seed};
 cudaError_t last_error = cudaSuccess;
+cudaFuncAttributes code = {.ptxVersion = 90, .binaryVersion = 90};
+bool overlapping = false;
 Block block;
 
 void live_in_block() { block.live(); }
@@ -215,13 +218,14 @@ void set_conduct(const Conduct& wanted) {
 }
 
 cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()>& thread,
-                   const std::string& name) {
+                   const std::string& name, bool overlaps) {
   if (blocks == 0 || blocks > kMostBlocks || threads == 0 || threads > kMostThreads) {
     return last_error = cudaErrorInvalidConfiguration;
   }
   block.resize(threads);
   gridDim.x = blocks;
-  accesses.begin_launch(name, threads, conduct.checked);
+  overlapping = overlaps;
+  accesses.begin_launch(name, threads, conduct.checked, overlaps);
   const unsigned run = std::min(blocks, conduct.last_blocks);
   std::vector<unsigned> order = in_turn(0, threads);
   for (const unsigned i : in_turn(blocks - run, run)) {
@@ -233,6 +237,12 @@ cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()
   if (!accesses.finding().empty()) throw Misuse(accesses.finding());
   return cudaSuccess;
 }
+
+bool last_launch_overlaps() { return overlapping; }
+
+void set_code(int ptx, int binary) { code = {ptx, binary}; }
+
+void wait_for_launches() { accesses.note_wait(); }
 
 void fence() { accesses.note_fence(); }
 
@@ -266,6 +276,11 @@ std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned difference
 }
 
 }  // namespace trainyard::emulated
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* code, const void* /*kernel*/) {
+  *code = trainyard::emulated::code;
+  return cudaSuccess;
+}
 
 cudaError_t cudaGetLastError() {
   return std::exchange(trainyard::emulated::last_error, cudaSuccess);

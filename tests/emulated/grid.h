@@ -52,11 +52,18 @@ inline constexpr Conduct kConducts[] = {{.turns = Turns::ascending},
 
 /// Runs `thread` on every thread of every block. Returns, and stores as the last error, whether
 /// CUDA accepts such a launch. Throws Misuse, which begins with `name` if it is about accesses.
+/// `overlaps`: it may begin while launches before it run, for which its threads wait.
 cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()>& thread,
-                   const std::string& name = "a launch");
+                   const std::string& name = "a launch", bool overlaps = false);
+/// Whether the launch before could overlap.
+[[nodiscard]] bool last_launch_overlaps();
+/// What kernels are compiled for from now on: 90 is Hopper's code.
+void set_code(int ptx, int binary);
 
 // For the running thread.
 
+/// What the launches before have written may be read from here on.
+void wait_for_launches();
 /// What it wrote is seen before what it writes next.
 void fence();
 /// Counts up to `most`, then from 0 again; returns the number before.

@@ -277,5 +277,20 @@ TEST_CASE("a launch beyond CUDA's limits is refused before it is made") {
   CHECK(seen.empty());
 }
 
+TEST_CASE("launches may begin early if both the code and what it was compiled from wait") {
+  struct Code {
+    int ptx, binary;
+    bool waits;
+  };
+  std::vector<std::int64_t> seen;
+  for (const Code code : {Code{80, 80, false}, {80, 90, false}, {90, 90, true}, {90, 120, true}}) {
+    CAPTURE(code.binary);
+    emulated::set_code(code.ptx, code.binary);
+    CudaLauncher(nullptr).rows(1, Seen{&seen});
+    CHECK(emulated::last_launch_overlaps() == code.waits);
+  }
+  emulated::set_code(90, 90);
+}
+
 }  // namespace
 }  // namespace trainyard
