@@ -146,8 +146,13 @@ std::vector<StepPart> StepRunner::parts() {
   Program& program = model_.train();
   std::vector<StepPart> parts{{"begin", queue, [this] { begin(); }}};
   for (std::size_t index = 0; index < program.plan().steps.size(); ++index) {
-    parts.push_back({name_of(program.plan(), program.plan().steps[index]), program.queue_of(index),
-                     [&program, index] { program.run_step(index); }});
+    std::string name = name_of(program.plan(), program.plan().steps[index]);
+    if (program.done_by_sibling(index)) {
+      parts.back().name += ", " + name;
+      continue;
+    }
+    parts.push_back(
+        {std::move(name), program.queue_of(index), [&program, index] { program.run_step(index); }});
   }
   parts.push_back({"update", queue, [this] { end(); }});
   return parts;

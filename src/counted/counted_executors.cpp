@@ -83,7 +83,15 @@ class Counted final : public Executor {
     const std::size_t first = log_.size();
     log_.set_kind(kind_);
     executor_->run();
-    log_.end_step(first, bytes_, beside_);
+    std::size_t bytes = bytes_;
+    for (const Counted* sibling : siblings_) bytes += sibling->bytes_;
+    log_.end_step(first, bytes, beside_);
+  }
+  [[nodiscard]] bool add_sibling(const Executor& next) override {
+    const auto* const sibling = dynamic_cast<const Counted*>(&next);
+    if (sibling == nullptr || !executor_->add_sibling(*sibling->executor_)) return false;
+    siblings_.push_back(sibling);
+    return true;
   }
 
  private:
@@ -94,6 +102,7 @@ class Counted final : public Executor {
   Reads reads_;
   bool beside_;
   std::size_t bytes_ = 0;
+  std::vector<const Counted*> siblings_;
 };
 
 class CountedExecutors final : public ExecutorFactory, public WeightPacking {

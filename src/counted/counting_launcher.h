@@ -25,7 +25,7 @@ class CountingLauncher {
 
   template <class F>
   void each(std::int64_t n, const F& f) const {
-    if (n > 0) log_->add(functor_name<F>(), n == 1 ? 0 : moved_bytes(f, n));
+    if (n > 0) log_->add(functor_name<F>(), moved_by(EachCall<F>{n, f}));
   }
   template <class F>
   void rows(std::int64_t n, const F& f) const {
@@ -38,18 +38,48 @@ class CountingLauncher {
   }
   /// One launch, of which the last blocks read what all leave.
   template <class F>
-  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* /*partials*/,
+  void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
                std::uint32_t* /*finished*/) const {
     if (columns == 0) return;
-    const std::int64_t chunks = column_grid<F>(rows, columns).chunks;
-    std::optional<std::size_t> moved = moved_bytes(f, rows * columns);
-    if (moved && chunks > 1) {
-      *moved += 2 * static_cast<std::size_t>(chunks * columns) * sizeof(typename F::Sum);
-    }
-    log_->add(functor_name<F>(), moved);
+    log_->add(functor_name<F>(),
+              moved_by(ColumnsCall<F>{column_grid<F>(rows, columns), f, partials}));
+  }
+  template <class F>
+  void each(const Siblings<EachCall<F>>& calls) const {
+    add_siblings(calls);
+  }
+  template <class F>
+  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* /*finished*/) const {
+    add_siblings(calls);
   }
 
  private:
+  template <class F>
+  [[nodiscard]] static std::optional<std::size_t> moved_by(const EachCall<F>& call) {
+    return call.n == 1 ? 0 : moved_bytes(call.f, call.n);
+  }
+  template <class F>
+  [[nodiscard]] static std::optional<std::size_t> moved_by(const ColumnsCall<F>& call) {
+    const ColumnGrid& grid = call.grid;
+    std::optional<std::size_t> moved = moved_bytes(call.f, grid.rows * grid.columns);
+    if (moved && grid.chunks > 1) {
+      *moved += 2 * static_cast<std::size_t>(grid.chunks * grid.columns) * sizeof(typename F::Sum);
+    }
+    return moved;
+  }
+  /// One launch, where the functor has siblings.
+  template <class Call>
+  void add_siblings(const Siblings<Call>& calls) const {
+    const std::string& name = functor_name<typename Call::Functor>();
+    std::optional<std::size_t> all = 0;
+    for (const Call& call : calls) {
+      const std::optional<std::size_t> moved = moved_by(call);
+      if (!has_siblings<typename Call::Functor>()) log_->add(name, moved);
+      all = all && moved ? std::optional(*all + *moved) : std::nullopt;
+    }
+    if (has_siblings<typename Call::Functor>()) log_->add(name, all);
+  }
+
   LaunchLog* log_;
 };
 

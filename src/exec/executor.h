@@ -70,6 +70,9 @@ class Executor {
   /// Fixes the addresses. Called once, before the first run.
   virtual void bind(const StepTensors& tensors) = 0;
   virtual void run() = 0;
+  /// True if from now on this run() does `next`'s work too, in its own launches, and `next` itself
+  /// is only bound. Called before bind(); both work on tensors of their own.
+  [[nodiscard]] virtual bool add_sibling(const Executor& /*next*/) { return false; }
   [[nodiscard]] virtual Algorithm algorithm() const { return {}; }
 };
 

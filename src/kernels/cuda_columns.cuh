@@ -14,6 +14,7 @@
 #include "kernels/columns.h"
 #include "kernels/last_block.cuh"
 #include "kernels/predecessors.cuh"
+#include "kernels/sibling_blocks.cuh"
 
 namespace trainyard {
 
@@ -146,20 +147,16 @@ __device__ void sum_turn(const F& f, const ColumnGrid& grid, std::int64_t begin,
   fold_rows(sums, kWarps, beside);
 }
 
-/// One block for a chunk of rows of a group of columns; the last of a group to arrive finishes it.
-/// Two fit a processor, so that a few blocks more than processors take no second turn.
+/// The sums of a chunk of rows of a group of columns; the last of a group to arrive finishes it.
 template <class F>
-__global__ void __launch_bounds__(kColumnThreads, 2)
-    columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
-                   typename F::Sum* partials, std::uint32_t* finished) {
-  wait_for_predecessors();
-  const BlockSpan<F> span(f);
+__device__ void do_columns(const F& f, const ColumnGrid& grid, typename F::Sum* partials,
+                           std::uint32_t* finished, unsigned block) {
   using ColumnSum = typename F::Sum;
   alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];
   auto* const sums = reinterpret_cast<ColumnSum*>(memory);
   const auto groups = static_cast<unsigned>(grid.groups);  // divided by in 32 bits: faster
-  const std::int64_t chunk = blockIdx.x / groups, group = blockIdx.x % groups;
-  const std::int64_t lane = threadIdx.x / static_cast<unsigned>(grid.wide);
+  const unsigned chunk = block / groups, group = block % groups;
+  const unsigned lane = threadIdx.x / static_cast<unsigned>(grid.wide);
   ColumnSum total = {};
   for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
     if (turn > 0) __syncthreads();  // the sums of the turn before are read
@@ -172,10 +169,33 @@ __global__ void __launch_bounds__(kColumnThreads, 2)
     if (counts) f.finish(column, total);
     return;
   }
-  if (counts) partials[chunk * grid.columns + column] = total;
+  if (counts) partials[static_cast<std::int64_t>(chunk) * grid.columns + column] = total;
   if (is_last_block(finished + group, static_cast<unsigned>(grid.chunks))) {
     finish_columns(f, grid, group, sums, partials);
   }
+}
+
+/// One block for a chunk of rows of a group of columns. Two fit a processor, so that a few blocks
+/// more than processors take no second turn.
+template <class F>
+__global__ void __launch_bounds__(kColumnThreads, 2)
+    columns_kernel(const __grid_constant__ F f, const __grid_constant__ ColumnGrid grid,
+                   typename F::Sum* partials, std::uint32_t* finished) {
+  wait_for_predecessors();
+  const BlockSpan<F> span(f);
+  do_columns(f, grid, partials, finished, blockIdx.x);
+}
+
+/// The same of several ColumnsCalls, each of which has numbers of its own to count blocks.
+template <class Calls>
+__global__ void __launch_bounds__(kColumnThreads, 2)
+    sibling_columns_kernel(const __grid_constant__ Calls calls,
+                           const __grid_constant__ SiblingBlocks blocks, std::uint32_t* finished) {
+  wait_for_predecessors();
+  const BlockSpan<Calls> span(calls);
+  const unsigned own = blocks.sibling();
+  const auto& call = calls[own];
+  do_columns(call.f, call.grid, call.partials, finished + own * kColumnGroups, blocks.block(own));
 }
 
 }  // namespace trainyard

@@ -20,6 +20,7 @@
 #include "kernels/mma.cuh"
 #include "kernels/node_spans.h"
 #include "kernels/predecessors.cuh"
+#include "kernels/sibling_blocks.cuh"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
 
@@ -120,6 +121,19 @@ __global__ void __launch_bounds__(kEachThreads)
   if (i < n) f(i);
 }
 
+/// The same of several EachCalls.
+template <class Calls>
+__global__ void __launch_bounds__(kEachThreads)
+    sibling_each_kernel(const __grid_constant__ Calls calls,
+                        const __grid_constant__ SiblingBlocks blocks) {
+  wait_for_predecessors();
+  const BlockSpan<Calls> span(calls);
+  const unsigned own = blocks.sibling();
+  const auto& call = calls[own];
+  const std::int64_t i = static_cast<std::int64_t>(blocks.block(own)) * kEachThreads + threadIdx.x;
+  if (i < call.n) call.f(i);
+}
+
 /// One block per row.
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant__ F f) {
@@ -152,7 +166,8 @@ class CudaLauncher {
   template <class F>
   void each(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    launch("each", each_kernel<Launched<F>>, {blocks_for(n), kEachThreads}, launched(f), n);
+    const unsigned blocks = grid_of(blocks_of(EachCall<F>{n, f}));
+    launch("each", each_kernel<Launched<F>>, {blocks, kEachThreads}, launched(f), n);
   }
 
   template <class F>
@@ -180,12 +195,47 @@ class CudaLauncher {
            finished);
   }
 
+  /// As those of CpuLauncher; one launch where F has siblings.
+  template <class F>
+  void each(const Siblings<EachCall<F>>& calls) const {
+    if constexpr (has_siblings<F>()) {
+      const auto kernel = sibling_each_kernel<Launched<Siblings<EachCall<F>>>>;
+      if (calls.count() > 1) return launch_siblings("each", kernel, kEachThreads, calls);
+    }
+    for (const EachCall<F>& call : calls) each(call.n, call.f);
+  }
+  template <class F>
+  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* finished) const {
+    if constexpr (has_siblings<F>()) {
+      const auto kernel = sibling_columns_kernel<Launched<Siblings<ColumnsCall<F>>>>;
+      if (calls.count() > 1) {
+        return launch_siblings("columns", kernel, kColumnThreads, calls, finished);
+      }
+    }
+    for (const ColumnsCall<F>& call : calls) {
+      columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished);
+    }
+  }
+
  private:
   struct Grid {
     unsigned blocks, threads;
   };
-  [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
-    return grid_of((n + kEachThreads - 1) / kEachThreads);
+  template <class F>
+  [[nodiscard]] static std::int64_t blocks_of(const EachCall<F>& call) {
+    return (call.n + kEachThreads - 1) / kEachThreads;
+  }
+  template <class F>
+  [[nodiscard]] static std::int64_t blocks_of(const ColumnsCall<F>& call) {
+    return call.grid.groups * call.grid.chunks;
+  }
+  template <class Call, class Kernel, class... More>
+  void launch_siblings(const char* form, Kernel kernel, unsigned threads,
+                       const Siblings<Call>& calls, const More&... more) const {
+    static_assert(sizeof(calls) + sizeof(SiblingBlocks) <= 4000, "parameters have 4 KB");
+    SiblingBlocks blocks;
+    for (const Call& call : calls) blocks.add(blocks_of(call));
+    launch(form, kernel, {blocks.all(), threads}, launched(calls), blocks, more...);
   }
   /// `f`, in builds that time nodes with the launch's span.
   template <class F>

@@ -5,16 +5,20 @@
 #include <string_view>
 
 #include "kernels/rows_in_turn.h"
+#include "kernels/siblings.h"
 
 namespace trainyard {
 
-/// The functor that a launch is named after: of two in turn the first.
+/// The functor that a launch is named after: of two in turn the first, of siblings that
+/// of each.
 template <class F>
 struct NamedFunctor {
   using Type = F;
 };
 template <class First, class Second>
 struct NamedFunctor<RowsInTurn<First, Second>> : NamedFunctor<First> {};
+template <class Call>
+struct NamedFunctor<Siblings<Call>> : NamedFunctor<typename Call::Functor> {};
 
 /// "BatchMoments" of "... [with F = trainyard::BatchMoments<float>; ...]", the text of GCC and
 /// Clang.

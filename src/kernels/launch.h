@@ -6,6 +6,8 @@
 //                     finished_rows(n, f): f.finish(team) too, once, after all rows
 //   columns(r, c, f)  sums over r rows for each of c columns, in strips, chunks and trees that the
 //                     shape fixes (columns.h)
+// each() and columns() also take several functors of one type, for which a GPU has one launch
+// (siblings.h).
 // Each result is a pure function of the inputs: independent of thread count and processor.
 //
 // The folder kernels holds the launchers and the Team alone: the functors that they run are in ops,
@@ -18,6 +20,7 @@
 #include "base/host_device.h"
 #include "base/parallel.h"
 #include "kernels/columns.h"
+#include "kernels/siblings.h"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
 
@@ -308,6 +311,18 @@ class HostLauncher {
     const ColumnChunks<F> first{f, grid, partials};
     units(grid.chunks * first.groups(), first);
     units(first.groups(), ColumnTotals<F>{f, grid, partials});
+  }
+
+  /// Siblings, one after the other. `finished`: kColumnGroups numbers for each of kMostSiblings.
+  template <class F>
+  void each(const Siblings<EachCall<F>>& calls) const {
+    for (const EachCall<F>& call : calls) each(call.n, call.f);
+  }
+  template <class F>
+  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* finished) const {
+    for (const ColumnsCall<F>& call : calls) {
+      columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished);
+    }
   }
 
  protected:

@@ -70,6 +70,8 @@ ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool tra
   if (train) plans.train = make_plan(fused, target, request_of(graph, true));
   plans.blocks = lay_out_blocks(plans.eval.laid_out.graph);
   if (target.packs_weights) pack_weights(plans);
+  join_siblings(plans.eval);
+  if (train) join_siblings(*plans.train);
   if (train) run_beside(*plans.train);
   return plans;
 }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "plan/plan.h"
+#include "plan/tensor_uses.h"
 
 namespace trainyard {
 namespace {
@@ -20,16 +20,9 @@ bool reads_gradients(const Plan& plan, const PlanStep& step) {
          (step.kind == PlanStep::Kind::accumulate && plan.tensors[step.outputs[0]].gradient_of);
 }
 
-/// True if `step` writes to a tensor that `other` reads: a gradient that it adds to.
-bool overwrites(const Plan& plan, const PlanStep& step, const PlanStep& other) {
-  const auto& written = step.kind == PlanStep::Kind::op ? step.input_gradients : step.outputs;
+bool conflicts_with_any(const Plan& plan, const PlanStep& step, const Running& running) {
   return std::ranges::any_of(
-      written, [&](TensorId id) { return id != kNoTensor && plan.touches(other, id); });
-}
-
-bool overwrites_any(const Plan& plan, const PlanStep& step, const Running& running) {
-  return std::ranges::any_of(
-      running, [&](std::int32_t index) { return overwrites(plan, step, plan.steps[index]); });
+      running, [&](std::int32_t index) { return conflict(plan, step, plan.steps[index]); });
 }
 
 }  // namespace
@@ -41,9 +34,9 @@ void run_beside(Plan& plan) {
     PlanStep& step = plan.steps[index];
     step.beside = can_run_beside(plan, step);
     while (!running.empty() &&
-           (reads_gradients(plan, step) || overwrites_any(plan, step, running) ||
+           (reads_gradients(plan, step) || conflicts_with_any(plan, step, running) ||
             (step.beside && running.size() == plan.target.most_beside))) {
-      step.awaits = running.front();
+      plan.steps[siblings_of(plan, index).first].awaits = running.front();
       running.pop_front();
     }
     if (!step.beside) continue;

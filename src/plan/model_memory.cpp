@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "kernels/columns.h"
+#include "kernels/siblings.h"
 
 namespace trainyard {
 namespace {
@@ -44,7 +44,7 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
       allocator.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
   offsets.staging = allocator.take(sizes.staging_bytes);
   offsets.state = allocator.take(sizeof(StepState));
-  offsets.finished = allocator.take(2 * kColumnGroups * sizeof(std::uint32_t));
+  offsets.finished = allocator.take((kMostSiblings + 1) * kColumnGroups * sizeof(std::uint32_t));
   offsets.results = allocator.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
   const auto outputs = static_cast<std::size_t>(sizes.kept > 0 ? sizes.outputs : 0);
   offsets.plain_outputs = allocator.take(static_cast<std::size_t>(sizes.batch) * outputs * element);

@@ -82,10 +82,10 @@ class ModelMemory {
   [[nodiscard]] StepState* state() const {
     return reinterpret_cast<StepState*>(at(offsets_.state));
   }
-  /// kColumnGroups numbers for each of the queues of StepQueues: BatchContext::finished.
+  /// BatchContext::finished of the queues of StepQueues. No siblings run beside.
   [[nodiscard]] std::uint32_t* finished(bool beside) const {
     auto* const all = reinterpret_cast<std::uint32_t*>(at(offsets_.finished));
-    return all + (beside ? kColumnGroups : 0);
+    return all + (beside ? kMostSiblings * kColumnGroups : 0);
   }
   [[nodiscard]] std::int64_t* sample_index() const {
     return reinterpret_cast<std::int64_t*>(at(offsets_.sample_index));

@@ -313,17 +313,6 @@ TensorId Plan::root(TensorId id) const {
   return id;
 }
 
-bool Plan::touches(const PlanStep& step, TensorId id) const {
-  const TensorId owner = root(id);
-  for (const auto* list : {&step.inputs, &step.outputs, &step.output_gradients,
-                           &step.input_gradients, &step.parameter_gradients}) {
-    for (const TensorId other : *list) {
-      if (other != kNoTensor && root(other) == owner) return true;
-    }
-  }
-  return false;
-}
-
 PlanTensor gradient_tensor(const Plan& plan, const ParameterSpec& parameter,
                            const std::string& path) {
   const Layout layout = plain_layout(parameter.shape);

@@ -68,6 +68,7 @@ struct PlanStep {
   bool sums_bias = false;    // backward of that ReLU: writes the gradient of the layer's bias too,
   bool bias_summed = false;  // and the layer's own step does not
   bool beside = false;       // runs on the queue beside that of the other steps
+  bool sibling = false;      // runs in the launches of the step before it (join_siblings())
   // Begins when this earlier step, one that runs beside, is done; -1: waits for none.
   std::int32_t awaits = -1;
   TensorId reserve = kNoTensor;
@@ -86,7 +87,7 @@ struct Plan {
 
   /// The tensor that owns the bytes of `id`.
   [[nodiscard]] TensorId root(TensorId id) const;
-  /// True if a step reads or writes bytes of the tensor that owns those of `id`.
+  /// True if a step reads or writes bytes of the tensor that owns those of `id` (tensors_of()).
   [[nodiscard]] bool touches(const PlanStep& step, TensorId id) const;
 };
 
@@ -138,6 +139,19 @@ void absorb_relus(Plan& plan);
 /// memory is free in between: where the op traits and the target allow it, all of the tensor can be
 /// recomputed, and what that reads is kept for later steps anyway. Part of make_plan().
 void recompute_outputs(Plan& plan);
+
+/// Moves steps of batch norms that are branches of one concatenation next to each other, so that
+/// one launch does the work of several (PlanStep::sibling), if the target does that: where the
+/// later one may pass the steps between, or else the earlier ones may: those neither write what it
+/// reads or writes nor read what it writes. The other steps keep their order. To be called once no
+/// more steps are inserted, before run_beside().
+void join_siblings(Plan& plan);
+
+/// Steps `first` to `last`, which run at once: the step at `index` and its siblings.
+struct StepRange {
+  std::size_t first, last;
+};
+[[nodiscard]] StepRange siblings_of(const Plan& plan, std::size_t index);
 
 /// Marks the steps of parameters' gradients that run beside the steps that follow them
 /// (PlanStep::beside), if the target does that, and the steps that await them. Their tensors live

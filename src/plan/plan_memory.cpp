@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/offset_allocator.h"
-#include "plan/plan.h"
+#include "plan/tensor_uses.h"
 
 namespace trainyard {
 namespace {
@@ -15,20 +15,13 @@ struct Lifetime {
   int last = -1;
 };
 
-void use(std::vector<Lifetime>& lifetimes, const Plan& plan, TensorId id, int step) {
-  if (id == kNoTensor) return;
-  Lifetime& lifetime = lifetimes[plan.root(id)];
-  lifetime.first = std::min(lifetime.first, step);
-  lifetime.last = std::max(lifetime.last, step);
-}
-
 void use_all(std::vector<Lifetime>& lifetimes, const Plan& plan, const PlanStep& of, int step) {
-  for (const auto* list : {&of.inputs, &of.outputs, &of.output_gradients, &of.input_gradients,
-                           &of.parameter_gradients, &of.packed_gradients}) {
-    for (const TensorId id : *list) use(lifetimes, plan, id, step);
+  for (const TensorUse& use : tensors_of(of)) {
+    if (use.id == kNoTensor) continue;
+    Lifetime& lifetime = lifetimes[plan.root(use.id)];
+    lifetime.first = std::min(lifetime.first, step);
+    lifetime.last = std::max(lifetime.last, step);
   }
-  use(lifetimes, plan, of.reserve, step);
-  use(lifetimes, plan, of.workspace, step);
 }
 
 /// The last step that a step which runs beside may overlap: the one before the next that awaits it.
@@ -44,7 +37,9 @@ std::vector<Lifetime> lifetimes_of(const Plan& plan) {
   std::vector<Lifetime> lifetimes(plan.tensors.size());
   for (int index = 0; index < static_cast<int>(plan.steps.size()); ++index) {
     const PlanStep& step = plan.steps[index];
-    use_all(lifetimes, plan, step, index);
+    const StepRange at_once = siblings_of(plan, static_cast<std::size_t>(index));
+    use_all(lifetimes, plan, step, static_cast<int>(at_once.first));
+    use_all(lifetimes, plan, step, static_cast<int>(at_once.last));
     if (step.beside) use_all(lifetimes, plan, step, last_overlapped(plan, index));
   }
   for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {

@@ -60,8 +60,9 @@ std::vector<StepNeeds> largest_needs(const Plan& plan) {
     const PlanStep& step = plan.steps[index];
     if (step.kind != PlanStep::Kind::op) continue;
     const Signature& signature = plan.laid_out.graph.nodes[step.node].signature;
-    const bool reduces =
+    const bool sums =
         !signature.parameters.empty() || !signature.statistics.empty() || step.sums_bias;
+    const bool reduces = sums && !step.sibling;  // the first of siblings has the cap of all
     needs[index].workspace = std::max(reduces ? plan.target.workspace_cap : 0,
                                       static_cast<std::size_t>(signature.workspace_bytes));
     if (step.pass == Pass::forward_train) {

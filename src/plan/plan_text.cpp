@@ -1,27 +1,41 @@
 #include <fmt/format.h>
 
-#include "plan/plan.h"
+#include "plan/tensor_uses.h"
 
 namespace trainyard {
 namespace {
 
+std::string_view name_of(TensorRole role, bool adds) {
+  switch (role) {
+    case TensorRole::input:
+      return "in";
+    case TensorRole::output:
+      return "out";
+    case TensorRole::output_gradient:
+      return "dout";
+    case TensorRole::input_gradient:
+      return adds ? "din+" : "din";
+    case TensorRole::parameter_gradient:
+      return "dparam";
+    case TensorRole::packed_gradient:
+      return "dpacked";
+    case TensorRole::reserve:
+      return "reserve";
+    case TensorRole::workspace:
+      return "workspace";
+  }
+  return "unknown";
+}
+
 std::string tensor_list(const PlanStep& step) {
   std::string out;
-  const auto append = [&](std::string_view role, const std::vector<TensorId>& ids) {
-    for (const TensorId id : ids) {
-      if (id != kNoTensor) out += fmt::format(" {}={}", role, id);
-    }
-  };
-  append("in", step.inputs);
-  append("out", step.outputs);
-  append("dout", step.output_gradients);
-  append(step.adds_gradient ? "din+" : "din", step.input_gradients);
-  append("dparam", step.parameter_gradients);
-  append("dpacked", step.packed_gradients);
-  append("reserve", {step.reserve});
-  append("workspace", {step.workspace});
+  for (const TensorUse& use : tensors_of(step)) {
+    if (use.id == kNoTensor) continue;
+    out += fmt::format(" {}={}", name_of(use.role, step.adds_gradient), use.id);
+  }
   if (step.awaits >= 0) out += fmt::format(" after={}", step.awaits);
   if (step.beside) out += " beside";
+  if (step.sibling) out += " sibling";
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "exec/weight_packing.h"
+#include "plan/tensor_uses.h"
 #include "plan/work.h"
 #include "tensor/float_types.h"
 
@@ -60,6 +61,30 @@ std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors&
   return std::nullopt;
 }
 
+/// Gives an executor a tensor of its step. A packed gradient takes a plain one's place
+/// (bind_blocks).
+void place(TensorRole role, const TensorView& view, StepTensors& tensors) {
+  switch (role) {
+    case TensorRole::input:
+      return tensors.inputs.push_back(view);
+    case TensorRole::output:
+      return tensors.outputs.push_back(view);
+    case TensorRole::output_gradient:
+      return tensors.output_gradients.push_back(view);
+    case TensorRole::input_gradient:
+      return tensors.input_gradients.push_back(view);
+    case TensorRole::parameter_gradient:
+      return tensors.parameter_gradients.push_back(view);
+    case TensorRole::packed_gradient:
+      return;
+    case TensorRole::reserve:
+      tensors.reserve = view.data;
+      return;
+    case TensorRole::workspace:
+      tensors.workspace = view.data;
+  }
+}
+
 }  // namespace
 
 Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
@@ -94,6 +119,10 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
             : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
   }
   if (step.beside) bound.done = queues_->device.make_event();
+  if (step.sibling) {
+    Executor& first = *steps_[siblings_of(plan_, steps_.size()).first].executor;
+    bound.done_by_sibling = first.add_sibling(*bound.executor);
+  }
   steps_.push_back(std::move(bound));
 }
 
@@ -125,25 +154,14 @@ void Program::bind(const ModelMemory& memory, const WeightBlocks& weights, std::
   inputs_ = memory.inputs();
   gradients_ = memory.gradients();
   transient_ = transient;
-  const auto views = [&](const std::vector<TensorId>& ids) {
-    std::vector<TensorView> list;
-    for (const TensorId id : ids) list.push_back(view_of(id));
-    return list;
-  };
   for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
     const PlanStep& step = plan_.steps[index];
     StepTensors& tensors = steps_[index].tensors;
-    tensors = {.inputs = views(step.inputs),
-               .outputs = views(step.outputs),
-               .output_gradients = views(step.output_gradients),
-               .input_gradients = views(step.input_gradients),
-               .parameter_gradients = views(step.parameter_gradients),
-               .reserve = view_of(step.reserve).data,
-               .workspace = view_of(step.workspace).data,
-               .batch = {.sample_index = memory.sample_index(),
+    tensors = {.batch = {.sample_index = memory.sample_index(),
                          .state = memory.state(),
                          .seed = seed,
                          .finished = memory.finished(step.beside)}};
+    for (const TensorUse& use : tensors_of(step)) place(use.role, view_of(use.id), tensors);
     if (step.kind == PlanStep::Kind::op) bind_blocks(memory, weights, step, tensors);
     steps_[index].executor->bind(tensors);
   }
@@ -191,7 +209,7 @@ void Program::run(std::size_t begin, std::size_t end) {
     if (plan_.steps[index].beside) {
       run_beside(steps_[index]);
       beside = static_cast<std::int32_t>(index);
-    } else {
+    } else if (!steps_[index].done_by_sibling) {
       steps_[index].executor->run();
     }
   }

@@ -50,6 +50,10 @@ class Program {
   void run(std::size_t begin, std::size_t end);
   /// One step alone, on the queue that it runs on: null where steps have no queues of their own.
   void run_step(std::size_t index) { steps_[index].executor->run(); }
+  /// True for a step whose work the executor of a sibling before it does.
+  [[nodiscard]] bool done_by_sibling(std::size_t index) const {
+    return steps_[index].done_by_sibling;
+  }
   [[nodiscard]] Queue* queue_of(std::size_t index) const {
     if (queues_ == nullptr) return nullptr;
     return plan_.steps[index].beside ? &queues_->beside : &queues_->main;
@@ -69,6 +73,7 @@ class Program {
     std::unique_ptr<Executor> executor;
     StepTensors tensors;
     std::unique_ptr<Event> done;  // of a step that runs beside
+    bool done_by_sibling = false;
   };
   void run_beside(const BoundStep& step);
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,

@@ -82,6 +82,7 @@ Target cuda_target(Precision precision) {
           .packs_weights = true,
           .adds_gradients = true,
           .gradients_beside = true,
+          .sibling_norms = true,
           .absorbs_relu = true,
           .relu_sums_bias = true,
           .workspace_cap = kCudaWorkspaceCap};

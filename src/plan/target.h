@@ -40,6 +40,8 @@ struct Target {
   bool gradients_beside = false;  // steps of parameters' gradients overlap the backward steps that
                                   // follow, where their op can (run_beside())
   std::size_t most_beside = 2;    // of them at once: what they read lives until they are done
+  bool sibling_norms = false;     // batch norms of one concatenation are done by the same launches
+                                  // where they are ready together (join_siblings())
   bool recomputes = false;        // outputs that are cheap to recompute are not kept for the
                                   // backward pass (recompute_outputs())
   bool absorbs_relu = false;      // layers with a bias write what the ReLU behind them makes of it

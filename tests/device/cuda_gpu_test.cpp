@@ -90,7 +90,8 @@ TEST_CASE("a captured graph runs when it is replayed, on the memory's contents a
   const auto from = device->allocate(4096), to = device->allocate(4096);
   queue->fill(from->data(), std::byte{1}, 4096);
   queue->fill(to->data(), std::byte{0}, 4096);
-  const CapturedGraph graph(*queue, [&] { queue->copy(to->data(), from->data(), 4096); });
+  const CapturedGraph graph(*queue, Overlap::none,
+                            [&] { queue->copy(to->data(), from->data(), 4096); });
   CHECK(graph.nodes() == 1);
   std::vector<std::byte> received(4096);
   const auto read = [&] {
@@ -139,8 +140,9 @@ TEST_CASE("work that cannot be captured is an error, and the queue remains usabl
           doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const auto queue = device->make_queue();
-  CHECK_THROWS_AS(CapturedGraph(*queue, [&] { queue->wait(); }), Error);
-  CHECK_THROWS_AS(CapturedGraph(*queue, [] { throw Error(ErrorKind::data, "own"); }), Error);
+  CHECK_THROWS_AS(CapturedGraph(*queue, Overlap::none, [&] { queue->wait(); }), Error);
+  CHECK_THROWS_AS(CapturedGraph(*queue, Overlap::none, [] { throw Error(ErrorKind::data, "own"); }),
+                  Error);
   const auto memory = device->allocate(64);
   queue->fill(memory->data(), std::byte{1}, 64);
   CHECK_NOTHROW(queue->wait());

@@ -52,40 +52,36 @@ class Norm {
 
   template <int P, bool kResidual, class Launcher>
   void run(const Launcher& launcher) {
-    const auto factors = ChannelFactors<A>::at(constants_.data(), rows_.padded);
-    const double count = static_cast<double>(rows_.count);
-    A* const statistics = statistics_.data();
-    const SettleMoments<A> moments{statistics,
-                                   statistics + rows_.channels,
-                                   {nullptr, nullptr, A(1e-3), rows_.channels, factors},
-                                   count,
-                                   count,
-                                   nullptr};
-    launcher.columns(rows_.count, rows_.padded, BatchMoments<T, P>{rows_, x_.data(), moments},
-                     partials_.data(), finished_.data());
-    launcher.each(bn_calls<P>(rows_), NormaliseRows<T, P, true, kResidual>{
-                                          rows_, rows_, x_.data(), z_.data(), y_.data(), factors});
-    SettleGradients<A> settle{};
-    settle.variance = statistics + rows_.channels;
-    settle.eps = A(1e-3);
-    settle.gamma_gradient = statistics + 2 * rows_.channels;
-    settle.beta_gradient = statistics + 3 * rows_.channels;
-    settle.channels = rows_.channels;
-    settle.factors = GradientFactors<A>::at(constants_.data() + 3 * rows_.padded, rows_.padded);
-    settle.all = count;
-    GradientRows<T> tensors{rows_, rows_, x_.data(), dy_.data(), factors};
-    constexpr ReluCut kCut = kResidual ? ReluCut::kept : ReluCut::by_input;
-    launcher.columns(rows_.count, rows_.padded,
-                     GradientSums<T, P, kCut>{tensors, {y_.data(), kept_.data()}, settle},
-                     partials_.data(), finished_.data());
-    if (kResidual) tensors.dy = kept_.data();
-    launcher.each(bn_calls<P>(rows_),
-                  InputGradientRows<T, P, !kResidual, false>{tensors, settle.factors, dx_.data()});
-    if constexpr (!kResidual) {
-      launcher.each(bn_calls<P>(rows_),
-                    InputGradientRows<T, P, true, true>{tensors, settle.factors, dx_.data()});
-    }
+    const auto columns = [&](const auto& call) {
+      launcher.columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished_.data());
+    };
+    const auto each = [&](const auto& call) { launcher.each(call.n, call.f); };
+    columns(moments<P>());
+    each(normalise<P, kResidual>());
+    columns(gradient_sums<P, kResidual>());
+    each(input_gradient<P, kResidual, false>());
+    if constexpr (!kResidual) each(input_gradient<P, false, true>());
     CHECK(finished_ == std::vector<std::uint32_t>(kColumnGroups));
+  }
+
+  /// Of several, each of which has siblings in all launches.
+  template <class Launcher>
+  static void run_siblings(const Launcher& launcher, std::vector<Norm>& norms) {
+    constexpr int P = kPack<T>;
+    std::vector<std::uint32_t> finished(kMostSiblings * kColumnGroups);
+    const auto calls = [&](const auto& call_of) {
+      Siblings<decltype(call_of(norms[0]))> list;
+      for (Norm& norm : norms) list.add(call_of(norm));
+      return list;
+    };
+    launcher.columns(calls([](Norm& norm) { return norm.template moments<P>(); }), finished.data());
+    launcher.each(calls([](Norm& norm) { return norm.template normalise<P, false>(); }));
+    launcher.columns(calls([](Norm& norm) { return norm.template gradient_sums<P, false>(); }),
+                     finished.data());
+    launcher.each(
+        calls([](Norm& norm) { return norm.template input_gradient<P, false, false>(); }));
+    launcher.each(calls([](Norm& norm) { return norm.template input_gradient<P, false, true>(); }));
+    CHECK(finished == std::vector<std::uint32_t>(kMostSiblings * kColumnGroups));
   }
 
   bool operator==(const Norm& other) const {
@@ -114,6 +110,55 @@ class Norm {
   }
 
  private:
+  template <int P>
+  auto moments() {
+    const double count = static_cast<double>(rows_.count);
+    A* const statistics = statistics_.data();
+    return columns(BatchMoments<T, P>{rows_,
+                                      x_.data(),
+                                      {statistics,
+                                       statistics + rows_.channels,
+                                       {nullptr, nullptr, A(1e-3), rows_.channels, factors()},
+                                       count,
+                                       count,
+                                       nullptr}});
+  }
+  template <int P, bool kResidual>
+  auto normalise() {
+    using F = NormaliseRows<T, P, true, kResidual>;
+    return EachCall<F>{bn_calls<P>(rows_),
+                       {rows_, rows_, x_.data(), z_.data(), y_.data(), factors()}};
+  }
+  template <int P, bool kResidual>
+  auto gradient_sums() {
+    using F = GradientSums<T, P, kResidual ? ReluCut::kept : ReluCut::by_input>;
+    SettleGradients<A> settle{};
+    settle.variance = statistics_.data() + rows_.channels;
+    settle.eps = A(1e-3);
+    settle.gamma_gradient = statistics_.data() + 2 * rows_.channels;
+    settle.beta_gradient = statistics_.data() + 3 * rows_.channels;
+    settle.channels = rows_.channels;
+    settle.factors = gradient_factors();
+    settle.all = static_cast<double>(rows_.count);
+    return columns(F{rows(dy_), {y_.data(), kept_.data()}, settle});
+  }
+  template <int P, bool kResidual, bool kAdds>
+  auto input_gradient() {
+    using F = InputGradientRows<T, P, !kResidual, kAdds>;
+    return EachCall<F>{bn_calls<P>(rows_),
+                       {rows(kResidual ? kept_ : dy_), gradient_factors(), dx_.data()}};
+  }
+  template <class F>
+  ColumnsCall<F> columns(const F& f) {
+    return {column_grid<F>(rows_.count, rows_.padded), f, partials_.data()};
+  }
+  ChannelFactors<A> factors() { return ChannelFactors<A>::at(constants_.data(), rows_.padded); }
+  GradientFactors<A> gradient_factors() {
+    return GradientFactors<A>::at(constants_.data() + 3 * rows_.padded, rows_.padded);
+  }
+  GradientRows<T> rows(const std::vector<T>& dy) {
+    return {rows_, rows_, x_.data(), dy.data(), factors()};
+  }
   [[nodiscard]] double at(std::int64_t row, std::int64_t c) const {
     return static_cast<double>(
         static_cast<A>(x_[static_cast<std::size_t>(row * rows_.padded + c)]));
@@ -153,6 +198,32 @@ TEST_CASE_TEMPLATE("batch norm of many blocks is bit-identical to the CPU's", T,
       check_alike<T, kPack<T>, true>(rows, channels);
       check_alike<T, 1, false>(rows, channels);
       check_alike<T, 1, true>(rows, channels);
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("batch norms in one launch have the bits of launches of their own", T, float,
+                   BFloat16, Float16) {
+  // Of one block to many, with blocks that are not whole, and of a chunk or several.
+  const std::vector<std::int64_t> channels{20, 72, 8, 40};
+  for (std::size_t count = 1; count <= channels.size(); ++count) {
+    for (const std::int64_t rows : {1, 129, 3000}) {
+      CAPTURE(count);
+      CAPTURE(rows);
+      std::vector<Norm<T>> start;
+      for (std::size_t i = 0; i < count; ++i) start.emplace_back(rows, channels[i], 0.5 + i, 2);
+      std::vector<Norm<T>> expected = start;
+      for (Norm<T>& norm : expected) norm.template run<kPack<T>, false>(CudaLauncher(nullptr));
+      std::vector<Norm<T>> serial = start;
+      Norm<T>::run_siblings(CpuLauncher(2), serial);
+      CHECK(serial == expected);
+      for (const emulated::Conduct& conduct : emulated::kConducts) {
+        emulated::set_conduct(conduct);
+        std::vector<Norm<T>> found = start;
+        Norm<T>::run_siblings(CudaLauncher(nullptr), found);
+        CHECK(found == expected);
+      }
+      emulated::set_conduct({});
     }
   }
 }

@@ -66,6 +66,31 @@ TEST_CASE("launches note begin and end in their own span, in order, and compute 
   CHECK(spans[4].end == kNoSpan.end);
 }
 
+/// Elements of two lists, by one launch.
+struct Doubled {
+  static constexpr bool kSiblings = true;
+  float* values;
+  TY_HD void operator()(std::int64_t i) const { values[i] *= 2; }
+};
+
+TEST_CASE("siblings have one span, with their functor's name") {
+  std::vector<float> one(300, 1.0F), two(5, 2.0F);
+  Siblings<EachCall<Doubled>> calls;
+  calls.add({300, {one.data()}});
+  calls.add({5, {two.data()}});
+  std::vector<NodeSpan> spans(2, kNoSpan);
+  {
+    NodeSpans collecting(spans.data(), spans.size());
+    CudaLauncher(nullptr).each(calls);
+    const std::vector<NodeSpans::Launch> launches = collecting.take();
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0].functor == "Doubled");
+  }
+  CHECK(spans[0].end > spans[0].begin);
+  CHECK(one == std::vector<float>(300, 2.0F));
+  CHECK(two == std::vector<float>(5, 4.0F));
+}
+
 TEST_CASE("launches beyond the spans, and those of no measurement, have none") {
   std::vector<NodeSpan> spans(2, kNoSpan);
   {

@@ -111,6 +111,16 @@ class LoadsLauncher {
     note(grid.groups * grid.chunks, kColumnThreads, strips / grid.turns * (columns / grid.together),
          requested(f, grid.strip));
   }
+  template <class F>
+  void each(const Siblings<EachCall<F>>& calls) const {
+    for (const EachCall<F>& call : calls) each(call.n, call.f);
+  }
+  template <class F>
+  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* finished) const {
+    for (const ColumnsCall<F>& call : calls) {
+      columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished);
+    }
+  }
 
  private:
   /// Of `blocks` blocks, `working` threads with something to load.

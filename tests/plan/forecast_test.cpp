@@ -24,12 +24,13 @@ TEST_CASE("the forecast counts each kind of memory from the plan and its sizes")
   CHECK(memory.weights == 1024);
   CHECK(memory.gradients == 2 * 1024);
   CHECK(memory.optimizer == 3 * 1024);
-  // The batch, the state, the sample indices, the counters of finished blocks of two queues.
-  CHECK(memory.inputs == 512 + 256 + 256 + 2 * 4096);
+  // The batch, the state, the sample indices, the counters of finished blocks: of four siblings on
+  // the main queue, and of the queue beside.
+  CHECK(memory.inputs == 512 + 256 + 256 + 5 * 4096);
   CHECK(memory.activations == 2 * 512);
   // The larger workspace is alive together with only the first output; the second one comes later.
   CHECK(memory.workspace == 512 + 768 - 1024);
-  CHECK(memory.total() == 1024 + 2048 + 3072 + 9216 + 1024 + 256);
+  CHECK(memory.total() == 1024 + 2048 + 3072 + 21504 + 1024 + 256);
 }
 
 TEST_CASE("two programs share one transient arena: the larger one counts") {

@@ -4,7 +4,8 @@
 // Forward reads x twice: once for the sums of each channel, once to normalise. Backward reads x and
 // dy twice. The sums are those of columns(): with one replica the block that finishes a channel
 // also settles it, so a pass is two launches; with other replicas to join, the sums are left, and
-// the settling continues from those of all.
+// the settling continues from those of all. Batch norms that are branches of one concatenation are
+// siblings in these launches (kernels/siblings.h), if they are in packs and have no residual.
 //
 // Within a strip of at most 32 rows sums are in the arithmetic type, around the strip's first row;
 // between strips they are in double. In f32 the terms of a strip's n distances d from one of its
@@ -57,6 +58,7 @@ struct BatchMoments {
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = kBnStripRows;
   static constexpr int kLoads = 8;  // of a thread, in flight
+  static constexpr bool kSiblings = P > 1;
   ChannelRows rows;
   const T* x;
   SettleMoments<A> settle;
@@ -109,6 +111,7 @@ struct BatchMoments {
 template <class T, int P, bool kRelu, bool kResidual>
 struct NormaliseRows {
   using A = Arithmetic<T>;
+  static constexpr bool kSiblings = P > 1 && !kResidual;
   ChannelRows from, to;
   const T* x;
   const T* residual;  // same layout as x
@@ -174,6 +177,7 @@ struct GradientSums {
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = kBnStripRows;
   static constexpr int kLoads = 4;  // of each tensor, of a thread, in flight
+  static constexpr bool kSiblings = P > 1 && kCut <= ReluCut::by_input;
   GradientRows<T> tensors;
   ResidualGradient<T> residual;
   SettleGradients<A> settle;
@@ -251,6 +255,7 @@ struct GradientSums {
 template <class T, int P, bool kRelu, bool kAdds>
 struct InputGradientRows {
   using A = Arithmetic<T>;
+  static constexpr bool kSiblings = P > 1;
   GradientRows<T> tensors;
   GradientFactors<A> factors;
   T* dx;

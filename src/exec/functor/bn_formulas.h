@@ -135,6 +135,7 @@ struct MakeChannelFactors {
 /// Evaluation: the constants from the running statistics. Called once per channel.
 template <class A>
 struct RunningFactors {
+  static constexpr bool kSiblings = true;
   MakeChannelFactors<A> factors;
   const A* mean;
   const A* variance;

@@ -22,15 +22,18 @@ namespace {
 
 class GpuArithmeticOnProcessor final : public RankDevice {
  public:
+  GpuArithmeticOnProcessor() : own_ranks_(make_single_communicator()), ranks_(*own_ranks_) {}
+  explicit GpuArithmeticOnProcessor(Communicator& ranks) : ranks_(ranks) {}
   [[nodiscard]] Compute compute() override { return {*device_, *queue_, *executors_, *launches_}; }
-  [[nodiscard]] Communicator& ranks() override { return *ranks_; }
+  [[nodiscard]] Communicator& ranks() override { return ranks_; }
 
  private:
   std::unique_ptr<Device> device_ = make_cpu_device();
   std::unique_ptr<Queue> queue_ = device_->make_queue();
   std::unique_ptr<ExecutorFactory> executors_ = standin_tests::make_gpu_arithmetic();
   std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
-  std::unique_ptr<Communicator> ranks_ = make_single_communicator();
+  std::unique_ptr<Communicator> own_ranks_;
+  Communicator& ranks_;
 };
 
 template <class Device>
@@ -153,6 +156,39 @@ TEST_CASE("so is training of layers that share weights, and of a frozen one") {
                  .updates = 4,
                  .frozen = "conv2"});
   }
+}
+
+TEST_CASE("so is training by launches of several batch norms, which have the bits of single ones") {
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+    CAPTURE(name_of(precision));
+    RankTraining training{
+        .network = kBranchedNetwork, .target = cuda_target(precision), .updates = 4};
+    check_bytes(training);
+    const TrainedRank together = train_on<OneGpu>(training);
+    training.target.sibling_norms = false;
+    CHECK(differences(together, train_on<OneGpu>(training)) == "");
+  }
+  RankTraining training{
+      .network = kBranchedNetwork, .target = cuda_target(Precision::bf16), .updates = 3};
+  training.options.accumulate = 2;
+  check_bytes(training);
+  training.options = {.shards = 2};
+  check_bytes(training);
+}
+
+TEST_CASE("batch norms whose statistics are of all ranks have siblings too") {
+  std::string network = kBranchedNetwork;
+  for (std::size_t at = 0; (at = network.find("bn,", at)) != std::string::npos; at += 3) {
+    network.replace(at, 3, "bn: {sync: true},");
+  }
+  RankTraining training{.network = network, .target = cuda_target(Precision::bf16), .updates = 3};
+  training.device = [](const ExecutorFactory&, Communicator& ranks) {
+    return std::make_unique<GpuArithmeticOnProcessor>(ranks);
+  };
+  const std::vector<TrainedRank> together = train_on_ranks(2, training);
+  training.target.sibling_norms = false;
+  const std::vector<TrainedRank> apart = train_on_ranks(2, training);
+  for (const std::size_t rank : {0, 1}) CHECK(differences(together[rank], apart[rank]) == "");
 }
 
 TEST_CASE("an optimizer step that is one bit off is detected") {

@@ -64,7 +64,7 @@ void check_nodes(RankTraining training) {
 }  // namespace
 
 TEST_CASE("the nodes of a step are predicted, of each op and each precision") {
-  for (const char* const network : {kSmallNetwork, kWideNetwork, kEveryOp}) {
+  for (const char* const network : {kSmallNetwork, kWideNetwork, kBranchedNetwork, kEveryOp}) {
     check_nodes({.network = network});
   }
 }

@@ -25,4 +25,25 @@ layers:
   - softmax
 )";
 
+/// Batch norms that are branches of concatenations: two, four of branches of different lengths, and
+/// such as have no siblings.
+inline constexpr const char* kBranchedNetwork = R"(
+input: [3, 9, 7]
+defaults: {conv: {bias: false, pad: same_upper}}
+blocks:
+  cbr: {args: [f, k], layers: [conv: {filters: $f, kernel: $k}, bn, relu]}
+layers:
+  - conv: {filters: 8, kernel: 3, bias: true}
+  - concat: [[cbr: [8, 1]], [cbr: [16, 3]]]
+  - concat:
+      - [cbr: [8, 1]]
+      - [cbr: [8, 1], cbr: [16, 3]]
+      - [cbr: [8, 1], cbr: [24, 3], dropout: 0.1, cbr: [8, 2]]
+      - [max_pool: {size: 3, stride: 1, pad: same_upper}, cbr: [8, 1]]
+  - concat: [[cbr: [8, 1]], [max_pool: {size: 3, stride: 1, pad: same_upper}], [cbr: [8, 3]], [bn]]
+  - global_avg_pool
+  - dense: 4
+  - softmax
+)";
+
 }  // namespace trainyard::test

@@ -14,6 +14,7 @@
 #include "kernels/functor_name.h"
 #include "kernels/launch.h"
 #include "kernels/node_spans.h"
+#include "kernels/siblings.h"
 #include "runtime/kernel.h"
 #include "tensor/float_types.h"
 
@@ -32,7 +33,8 @@ class CudaLauncher {
   template <class F>
   void each(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    launch<F>("each", blocks_for(n), kEachThreads, [n, f] { calls(n, f); });
+    const EachCall<F> call{n, f};
+    launch<F>("each", blocks_of(call), kEachThreads, [call] { run(call); });
   }
 
   template <class F>
@@ -53,12 +55,17 @@ class CudaLauncher {
   void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
                std::uint32_t* /*finished*/) const {
     if (columns == 0) return;
-    const ColumnGrid grid = column_grid<F>(rows, columns);
-    launch<F>("columns", grid_of(grid.groups * grid.chunks), kColumnThreads, [grid, f, partials] {
-      const ColumnChunks<F> chunks{f, grid, partials};
-      calls(grid.chunks * chunks.groups(), chunks);
-      calls(chunks.groups(), ColumnTotals<F>{f, grid, partials});
-    });
+    const ColumnsCall<F> call{column_grid<F>(rows, columns), f, partials};
+    launch<F>("columns", blocks_of(call), kColumnThreads, [call] { run(call); });
+  }
+
+  template <class F>
+  void each(const Siblings<EachCall<F>>& calls) const {
+    launch_siblings("each", kEachThreads, calls);
+  }
+  template <class F>
+  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* /*finished*/) const {
+    launch_siblings("columns", kColumnThreads, calls);
   }
 
  private:
@@ -85,8 +92,37 @@ class CudaLauncher {
   static void do_rows(std::int64_t n, const F& f) {
     for (std::int64_t row = 0; row < n; ++row) f(Team{}, row);
   }
-  [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
-    return grid_of((n + kEachThreads - 1) / kEachThreads);
+  template <class F>
+  [[nodiscard]] static unsigned blocks_of(const EachCall<F>& call) {
+    return grid_of((call.n + kEachThreads - 1) / kEachThreads);
+  }
+  template <class F>
+  [[nodiscard]] static unsigned blocks_of(const ColumnsCall<F>& call) {
+    return grid_of(call.grid.groups * call.grid.chunks);
+  }
+  template <class F>
+  static void run(const EachCall<F>& call) {
+    calls(call.n, call.f);
+  }
+  template <class F>
+  static void run(const ColumnsCall<F>& call) {
+    const ColumnChunks<F> chunks{call.f, call.grid, call.partials};
+    calls(call.grid.chunks * chunks.groups(), chunks);
+    calls(chunks.groups(), ColumnTotals<F>{call.f, call.grid, call.partials});
+  }
+  /// One launch, where the functor has siblings.
+  template <class Call>
+  void launch_siblings(const char* form, std::int64_t threads, const Siblings<Call>& all) const {
+    using F = typename Call::Functor;
+    std::int64_t blocks = 0;
+    for (const Call& call : all) {
+      if (!has_siblings<F>()) launch<F>(form, blocks_of(call), threads, [call] { run(call); });
+      blocks += blocks_of(call);
+    }
+    if (!has_siblings<F>()) return;
+    launch<Siblings<Call>>(form, blocks, threads, [all] {
+      for (const Call& call : all) run(call);
+    });
   }
   template <class F, class Run>
   void launch(const char* form, std::int64_t blocks, std::int64_t threads, Run run) const {
