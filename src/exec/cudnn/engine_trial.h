@@ -1,4 +1,4 @@
-// Trials of engines for one convolution: each is run and timed.
+// Trials of engines for one convolution: each is run and timed, and must repeat its result.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,14 @@ class Context;
 /// The result of a trial.
 struct TrialResult {
   double milliseconds = 0;   // of a run, including the kernels needed for the bias
-  std::string refusal = {};  // why it does not run, or cannot be recorded
+  std::string refusal = {};  // why it does not run, cannot be recorded or may not be chosen
 };
 
 class EngineTrial {
  public:
   virtual ~EngineTrial() = default;
-  /// Returns infinite milliseconds if the plan is hopelessly slower than `best`. Throws
+  /// Returns infinite milliseconds if the plan is hopelessly slower than `best`. A faster one is
+  /// run twice more and refused if its results differ, whatever cuDNN's notes say. Throws
   /// Error{device} if the GPU itself has failed, after which no plan would run.
   [[nodiscard]] virtual TrialResult run(const EnginePlan& plan, double best) = 0;
   /// Runs and records a plan once. Returns TrialResult::refusal; throws as run() does.

@@ -37,6 +37,15 @@ class StreamPacking final : public WeightPacking {
   CudaLauncher launcher_;
 };
 
+struct NoteDifference {
+  const std::uint16_t* a;
+  const std::uint16_t* b;
+  std::uint32_t* differ;
+  TY_HD void operator()(std::int64_t i) const {
+    if (a[i] != b[i]) *differ = 1;
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<WeightPacking> make_weight_packing(Device& device, Queue& queue) {
@@ -70,6 +79,13 @@ void zero_padding_channels(cudaStream_t stream, const TensorView& tensor) {
   GpuFloats{}(tensor.type, [&]<class T>(std::type_identity<T>) {
     zero_padding<T>(CudaLauncher(stream), tensor);
   });
+}
+
+void note_difference(cudaStream_t stream, const void* a, const void* b, std::size_t bytes,
+                     std::uint32_t* differ) {
+  CudaLauncher(stream).each(static_cast<std::int64_t>(bytes / sizeof(std::uint16_t)),
+                            NoteDifference{static_cast<const std::uint16_t*>(a),
+                                           static_cast<const std::uint16_t*>(b), differ});
 }
 
 }  // namespace trainyard::cudnn

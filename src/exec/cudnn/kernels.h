@@ -33,6 +33,9 @@ void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, con
                                                        const StepDescription& step);
 /// Writes zeros to the padding channels.
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
+/// *differ = 1 if `a` and `b` differ in one of `bytes` bytes, a multiple of 2.
+void note_difference(cudaStream_t stream, const void* a, const void* b, std::size_t bytes,
+                     std::uint32_t* differ);
 /// A convolution's step for which is_narrow() holds.
 void narrow_conv(cudaStream_t stream, DType type, const ConvStep& step, const void* from,
                  const void* weight, void* to);

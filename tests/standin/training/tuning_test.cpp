@@ -51,7 +51,7 @@ struct Conv {
     ConvAttributes attributes{.filters = 8, .kernel = {3, 3}, .bias = bias};
     attributes.pad.kind = Padding::Kind::same_upper;
     op = std::make_unique<ConvOp>(attributes);
-    const Shape shape{2, 8, 5, 5};
+    const Shape shape{3, 8, 5, 5};
     const Layout layout = channels_last_layout(shape, 8);
     step = {.op = op.get(),
             .storage = type,
@@ -110,6 +110,21 @@ TEST_CASE("an engine that runs, but not in a capture, is not chosen even if it i
   CHECK(message.find("CUDNN_STATUS_EXECUTION_FAILED_CUDART (cudaStreamSynchronize") !=
         std::string::npos);
   CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("an engine whose results differ from run to run is not chosen, whatever its notes say") {
+  Conv conv(DType::f32, false);
+  conv.step.pass = Pass::backward_parameters;
+  Gpu gpu;
+  standin::request_failures("cudnnTurns=conv plain;conv unfolded=cudaErrorUnknown");
+  const auto executors = gpu.executors();
+  const std::string message =
+      testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
+  standin::request_failures("cudnnTurns=conv plain");
+  static_cast<void>(executors->make(conv.step));
+  standin::request_failures("");
+  CHECK(message.find("its results differ from run to run") != std::string::npos);
+  CHECK(chosen(*executors).engine == 1);
 }
 
 TEST_CASE("an engine that adds the bias is used if only it runs, in each type") {
