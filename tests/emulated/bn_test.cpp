@@ -145,7 +145,7 @@ class Norm {
   template <int P, bool kResidual, bool kAdds>
   auto input_gradient() {
     using F = InputGradientRows<T, P, !kResidual, kAdds>;
-    return EachCall<F>{bn_calls<P>(rows_),
+    return EachCall<F>{bn_calls<P, kBnGradientCallRows>(rows_),
                        {rows(kResidual ? kept_ : dy_), gradient_factors(), dx_.data()}};
   }
   template <class F>

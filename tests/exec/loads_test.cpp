@@ -43,7 +43,7 @@ std::int64_t requested(const NormaliseRows<T, P, kRelu, kResidual>&, std::int64_
 }
 template <int P, bool kRelu, bool kAdds>
 std::int64_t requested(const InputGradientRows<T, P, kRelu, kAdds>&, std::int64_t) {
-  return kBnCallRows * (kAdds ? 3 : 2) * P * sizeof(T);
+  return kBnGradientCallRows * (kAdds ? 3 : 2) * P * sizeof(T);
 }
 template <int P, class Tap>
 std::int64_t requested(const MaxPoolWindow<T, P, Tap>&, std::int64_t) {

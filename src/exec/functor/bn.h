@@ -29,11 +29,14 @@ namespace trainyard {
 inline constexpr std::int64_t kBnStripRows = 32;
 /// Rows that one call of an elementwise pass does, with a channel's constants loaded once.
 inline constexpr std::int64_t kBnCallRows = 4;
+/// In the backward pass, which reads two or three maps: with 4 a thread has up to 170 registers,
+/// and a processor of a GPU room for one block.
+inline constexpr std::int64_t kBnGradientCallRows = 2;
 
 /// Calls of an elementwise pass over `rows` in packs of P channels.
-template <int P>
+template <int P, std::int64_t kRows = kBnCallRows>
 TY_HD constexpr std::int64_t bn_calls(const ChannelRows& rows) {
-  return (rows.count + kBnCallRows - 1) / kBnCallRows * (rows.padded / P);
+  return (rows.count + kRows - 1) / kRows * (rows.padded / P);
 }
 
 /// The channels and rows of such a call: rows `first`, `first + step` ..., so that neighbouring
@@ -41,8 +44,9 @@ TY_HD constexpr std::int64_t bn_calls(const ChannelRows& rows) {
 struct BnCall {
   std::int64_t channel, first, step;
 
-  TY_HD BnCall(std::int64_t i, const ChannelRows& rows, int pack)
-      : step((rows.count + kBnCallRows - 1) / kBnCallRows) {
+  TY_HD BnCall(std::int64_t i, const ChannelRows& rows, int pack,
+               std::int64_t call_rows = kBnCallRows)
+      : step((rows.count + call_rows - 1) / call_rows) {
     const std::uint32_t packs = static_cast<std::uint32_t>(rows.padded / pack);
     const std::uint32_t row = static_cast<std::uint32_t>(i) / packs;
     channel = (static_cast<std::uint32_t>(i) - row * packs) * static_cast<std::int64_t>(pack);
@@ -262,7 +266,7 @@ struct InputGradientRows {
 
   TY_HD void operator()(std::int64_t i) const {
     const ChannelRows& in = tensors.input;
-    const BnCall call(i, in, P);
+    const BnCall call(i, in, P, kBnGradientCallRows);
     const bool padding = P == 1 && call.channel >= tensors.output.channels;
     ChannelConstants<A> constants[P] = {};
     GradientConstants<A> means[P] = {};
@@ -270,10 +274,10 @@ struct InputGradientRows {
       tensors.channels.template load<P, P>(call.channel, constants);
       factors.template load<P, P>(call.channel, means);
     }
-    RowPacks<T, P, P> values[kBnCallRows] = {}, gradients[kBnCallRows] = {},
-                      earlier[kBnCallRows] = {};
+    RowPacks<T, P, P> values[kBnGradientCallRows] = {}, gradients[kBnGradientCallRows] = {},
+                      earlier[kBnGradientCallRows] = {};
     TY_UNROLL
-    for (int j = 0; j < kBnCallRows; ++j) {
+    for (int j = 0; j < kBnGradientCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= in.count || padding) continue;
       values[j] = in.template row<P, P>(tensors.x, row, call.channel);
@@ -281,7 +285,7 @@ struct InputGradientRows {
       if (kAdds) earlier[j] = in.template row<P, P>(dx, row, call.channel);
     }
     TY_UNROLL
-    for (int j = 0; j < kBnCallRows; ++j) {
+    for (int j = 0; j < kBnGradientCallRows; ++j) {
       const std::int64_t row = call.first + j * call.step;
       if (row >= in.count) continue;
       Pack<T, P> out;

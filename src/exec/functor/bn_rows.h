@@ -285,7 +285,8 @@ class BnRowsBackward final : public BnRows<BnRowsBackward<T, Launcher>, T, Launc
   void input_gradient() const {
     this->each([](const Norm& norm) {
       return EachCall<InputGradientRows<T, P, kRelu, kAdds>>{
-          bn_calls<P>(norm.input_), {norm.second_pass(), norm.settle_.factors, norm.dx_}};
+          bn_calls<P, kBnGradientCallRows>(norm.input_),
+          {norm.second_pass(), norm.settle_.factors, norm.dx_}};
     });
   }
 
