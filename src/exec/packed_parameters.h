@@ -8,6 +8,7 @@
 
 #include "exec/conv_step.h"
 #include "exec/functor/weights.h"
+#include "exec/narrow/narrow_step.h"
 #include "ops/dense.h"
 #include "ops/recurrent.h"
 
@@ -60,7 +61,8 @@ struct PackedParameter {
   if (step.pass == Pass::backward_parameters) return packed;
   const auto& parameters = step.signature.parameters;
   if (dynamic_cast<const ConvolutionOp*>(step.op) != nullptr) {
-    const WeightShape shape = weight_shape(conv_step(step));
+    WeightShape shape = weight_shape(conv_step(step));
+    shape.turned = step.pass == Pass::backward_data && is_narrow(conv_step(step), step.storage);
     if (!is_direct(shape, step.storage)) packed.push_back({.shape = shape});
     if (rounds_bias(step)) {
       packed.push_back({.index = 1, .shape = rounded_shape(parameters[1].shape), .beside = true});

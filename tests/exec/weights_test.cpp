@@ -102,6 +102,22 @@ TEST_CASE("packed weights are o, h, w, i with zeros after the filters and channe
   }
 }
 
+TEST_CASE("turned weights are i, h, w, o, their windows back to front") {
+  WeightShape shape = kPadded;
+  shape.turned = true;
+  const std::vector<float> weights = counted(shape.plain_elements());
+  const std::vector<float> to = packed<float>(shape, weights);
+  for (std::int64_t i = 0; i < 8; ++i) {
+    for (std::int64_t place = 0; place < 6; ++place) {
+      for (std::int64_t o = 0; o < 4; ++o) {
+        const bool inside = o < 3 && i < 2;
+        const float expected = inside ? weights[(o * 2 + i) * 6 + 5 - place] : 0.0f;
+        CHECK(to[(i * 6 + place) * 4 + o] == expected);
+      }
+    }
+  }
+}
+
 TEST_CASE("weights are rounded once to the storage type") {
   const std::vector<float> weights{1.00390625f, -3.0f};  // 1 + 2^-8, half way between two bf16
   const WeightShape shape{.filters = 2, .padded_filters = 2};

@@ -32,11 +32,19 @@ namespace trainyard {
     entry.window = number(shape.height * shape.width);
     entry.padded_filters = number(shape.padded_filters);
     entry.padded_channels = number(shape.padded_channels);
+    entry.filter_step = entry.channels * entry.window;
+    entry.channel_step = entry.window;
+  }
+  if (shape.turned) {
+    entry.turned = true;
+    std::swap(entry.filters, entry.channels);
+    std::swap(entry.padded_filters, entry.padded_channels);
+    std::swap(entry.filter_step, entry.channel_step);
   }
   // A row that begins within 16 bytes is copied element by element.
   const bool one_row = entry.padded_filters * entry.window == 1;
   if (one_row || entry.padded_channels % width == 0) entry.width = width;
-  entry.vectors = entry.width == width && entry.window == 1 &&
+  entry.vectors = entry.width == width && entry.window == 1 && !entry.turned &&
                   (entry.filters == 1 || entry.channels % kPack<float> == 0);
   return entry;
 }

@@ -11,11 +11,13 @@
 namespace trainyard {
 
 /// A weight in the flat block, [filters, channels, height, width], and packed: [padded_filters,
-/// height, width, padded_channels], padding zero. Channels are those of one group. A vector or a
-/// matrix that is only rounded has no window and no padding.
+/// height, width, padded_channels], padding zero, or, turned for a gradient of the input,
+/// [padded_channels, height, width, padded_filters], the window back to front. Channels are those
+/// of one group. A vector or a matrix that is only rounded has no window and no padding.
 struct WeightShape {
   std::int64_t filters = 1, channels = 1, height = 1, width = 1;
   std::int64_t padded_filters = 1, padded_channels = 1;
+  bool turned = false;
 
   [[nodiscard]] std::int64_t plain_elements() const { return filters * channels * height * width; }
   [[nodiscard]] std::int64_t packed_elements() const {
@@ -23,7 +25,7 @@ struct WeightShape {
   }
   /// True if both orders are the same.
   [[nodiscard]] bool same_order() const {
-    return filters == padded_filters && channels == padded_channels &&
+    return !turned && filters == padded_filters && channels == padded_channels &&
            (height * width == 1 || channels == 1);
   }
   bool operator==(const WeightShape&) const = default;
@@ -34,7 +36,8 @@ inline constexpr std::int64_t kWeightRun = 32;
 
 /// A weight of a table. An item of the launch is `width` neighbouring channels of a filter at one
 /// place of the window: their packed elements are together. Neighbouring items are places of the
-/// window: their plain elements are together.
+/// window: their plain elements are together. Of a turned weight filters and channels are
+/// exchanged.
 struct WeightEntry {
   /// Some of an item's channels: `packed` elements side by side, of which `plain` are not padding.
   struct Place {
@@ -47,7 +50,9 @@ struct WeightEntry {
   std::int64_t first_item = 0;  // of the launch
   std::int32_t filters = 1, channels = 1, window = 1;
   std::int32_t padded_filters = 1, padded_channels = 1;
+  std::int32_t filter_step = 1, channel_step = 1;  // plain, from one to the next
   std::int32_t width = 1;
+  bool turned = false;
   bool vectors = false;  // an item's plain elements are together too, and aligned to 16 bytes
 
   /// Items of a filter at one place of the window.
@@ -66,10 +71,13 @@ struct WeightEntry {
     const auto filter = static_cast<std::int32_t>(row / row_groups);
     if (filter >= padded_filters) return {};
     const std::int32_t left = filter < filters ? channels - channel : 0;
-    return {.packed_offset = (std::int64_t{filter} * window + tap) * padded_channels + channel,
-            .plain_offset = (std::int64_t{filter} * channels + channel) * window + tap,
-            .packed = smaller(width, padded_channels - channel),
-            .plain = left > 0 ? smaller(width, left) : 0};
+    const std::int32_t packed_tap = turned ? window - 1 - tap : tap;
+    return {
+        .packed_offset = (std::int64_t{filter} * window + packed_tap) * padded_channels + channel,
+        .plain_offset =
+            std::int64_t{filter} * filter_step + std::int64_t{channel} * channel_step + tap,
+        .packed = smaller(width, padded_channels - channel),
+        .plain = left > 0 ? smaller(width, left) : 0};
   }
 
  private:
@@ -117,7 +125,8 @@ struct PackWeights {
       return pack;
     }
     for (int k = 0; k < kWidth; ++k) {
-      if (k < place.plain) pack.value[k] = static_cast<T>(from[std::int64_t{k} * entry.window]);
+      if (k < place.plain)
+        pack.value[k] = static_cast<T>(from[std::int64_t{k} * entry.channel_step]);
     }
     return pack;
   }
@@ -145,7 +154,8 @@ struct UnpackWeights {
       return;
     }
     for (int k = 0; k < kWidth; ++k) {
-      if (k < place.plain) to[std::int64_t{k} * entry.window] = static_cast<float>(pack.value[k]);
+      if (k < place.plain)
+        to[std::int64_t{k} * entry.channel_step] = static_cast<float>(pack.value[k]);
     }
   }
 

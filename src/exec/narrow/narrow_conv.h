@@ -2,7 +2,7 @@
 // for small pictures have them. A library's tiles for tensor cores are 64 or more channels wide and
 // do three quarters of their work for nothing: for 128 pictures of 32x32 cuDNN 9.14 takes 22 us on
 // an H100, whose memory moves them in 3. This kernel, when it still divided in each strip, took 11,
-// and 14 to 16 for the gradient, whose weights it reads across.
+// and 14 to 16 for the gradient, when it still read the weights across.
 //
 // Here all weights are in the registers of a warp. It multiplies strips of 16 pixels, tap by tap,
 // which it reads from memory as they lie there: the order of the 16 channels within a product does
@@ -30,7 +30,9 @@ template <class T>
 struct NarrowMaps {
   std::uint32_t height, width, pixels;  // pixels of all images
   const T* from;
-  const T* weight;  // [16, 3, 3, 16]: filters, taps, channels
+  // [16, 3, 3, 16]: filters, taps, channels; for a gradient turned (WeightShape): channels, taps
+  // from the last one on, filters.
+  const T* weight;
   T* to;
 };
 
@@ -100,21 +102,11 @@ struct NarrowConv {
 
   /// The weight between channel `from` of the map that is read, under tap `tap`, and channel `to`.
   [[nodiscard]] TY_HD T weight(int to, int tap, int from) const {
-    return kToInput
-               ? maps.weight[(from * kNarrowTaps + kNarrowTaps - 1 - tap) * kNarrowChannels + to]
-               : maps.weight[(to * kNarrowTaps + tap) * kNarrowChannels + from];
+    return maps.weight[(to * kNarrowTaps + tap) * kNarrowChannels + from];
   }
   [[nodiscard]] TY_HD Four weights(int to, int tap, int from) const {
-    if constexpr (kToInput) {
-      const auto two = [&](int first) {
-        return weight(to, tap, first).bits |
-               static_cast<std::uint32_t>(weight(to, tap, first + 1).bits) << 16;
-      };
-      return {two(from), two(from + 2)};
-    } else {
-      return *reinterpret_cast<const Four*>(maps.weight +
-                                            (to * kNarrowTaps + tap) * kNarrowChannels + from);
-    }
+    return *reinterpret_cast<const Four*>(maps.weight + (to * kNarrowTaps + tap) * kNarrowChannels +
+                                          from);
   }
 
   template <class Team>
