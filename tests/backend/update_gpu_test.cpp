@@ -172,14 +172,14 @@ TEST_CASE(
   const GpuArray<StatisticRule> gpu_rules(gpu, rules);
   const GpuArray<double> gpu_totals(gpu, totals), gpu_replicas(gpu, {replicas});
   const auto run = [](const UpdateLaunches& launches, const UpdateBlocks& of, float* statistics,
-                      const StatisticRule* by, const double* replicas, double* results) {
+                      const StatisticRule* by, const double* summed, double* results) {
     launches.accumulate({.gradients = of.gradients}, of.weights, 3 * kChunk, false);
     launches.update(of, PlainRule{}, 0,
                     {.running = statistics,
                      .batch = of.gradients,
                      .rules = by,
                      .state = of.state,
-                     .replicas = replicas,
+                     .replicas = summed,
                      .chunks = 3});
     launches.add_results(
         {.list = {{of.weights}, {}}, .count = 2, .samples = 120, .state = of.state}, results);
