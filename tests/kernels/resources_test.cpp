@@ -26,10 +26,9 @@ constexpr unsigned kRegisters = 65'536, kSharedBytes = 99 * 1024;
 
 /// Threads of a block of each form of kernel.
 const std::map<std::string, unsigned, std::less<>> kThreads = {
-    {"each_kernel", kEachThreads},
-    {"rows_kernel", kTeamLanes},
-    {"finished_rows_kernel", kTeamLanes},
-    {"columns_kernel", kColumnThreads},
+    {"each_kernel", kEachThreads},         {"rows_kernel", kTeamLanes},
+    {"finished_rows_kernel", kTeamLanes},  {"columns_kernel", kColumnThreads},
+    {"sibling_each_kernel", kEachThreads}, {"sibling_columns_kernel", kColumnThreads},
 };
 
 struct Kernel {
