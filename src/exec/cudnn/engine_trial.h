@@ -23,8 +23,9 @@ class EngineTrial {
  public:
   virtual ~EngineTrial() = default;
   /// Returns infinite milliseconds if the plan is hopelessly slower than `best`. A faster one is
-  /// run twice more and refused if its results differ, whatever cuDNN's notes say. Throws
-  /// Error{device} if the GPU itself has failed, after which no plan would run.
+  /// run twice more if engines are to be deterministic, and refused if its results differ, whatever
+  /// cuDNN's notes say. Throws Error{device} if the GPU itself has failed, after which no plan
+  /// would run.
   [[nodiscard]] virtual TrialResult run(const EnginePlan& plan, double best) = 0;
   /// Runs and records a plan once. Returns TrialResult::refusal; throws as run() does.
   [[nodiscard]] virtual std::string refusal_of(const EnginePlan& plan) = 0;
