@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a machine with an NVIDIA GPU can show, in three runs of at most 6, 7 and 7 minutes, the most valuable parts first.
+# What a machine with an NVIDIA GPU can show, in three runs of at most 7 minutes, the most valuable parts first.
 #
 #   scripts/gpu_kit.sh --dry-run                    what each run brings, its size, its parts and their time limits
 #   scripts/gpu_kit.sh pack KIT                     packs the programs of build/release and CIFAR-10 into a folder
@@ -15,7 +15,8 @@
 # A machine that takes 64 MiB at once gets, beside this repository, the programs and a third of CIFAR-10 with run 1 and
 # a third with runs 2 and 3: name the files of the dry run. It needs xz, and for some parts compute-sanitizer, a C
 # compiler and, with PEER=torch_train_speed.py, PyTorch. A part whose needs are missing is left out, and says so.
-# The part `nodes` needs the GPU part of a build with -DTRAINYARD_NODE_TIMES=ON in the build's lib/node_times.
+# The part `nodes` needs the GPU part of a build with -DTRAINYARD_NODE_TIMES=ON in the build's lib/node_times, and
+# `overlap`, for its delays, that of one with -DTRAINYARD_CHAOS=ON in lib/chaos.
 # Exit code: 0 if no part failed and one passed, 1 otherwise, 2 for a usage error.
 
 here=$PWD
@@ -41,6 +42,7 @@ parts() {
 1 probe speed 50 launches, copies, sums and overlap
 1 steps speed 25 a step with weight gradients left out or elsewhere; two runs at once
 1 captured checks 15 captured and eager steps: the same bytes
+1 overlap checks 20 kernels that begin early and those that do not: the same bytes
 1 replicas checks 10 shards on one rank and on four
 1 resume checks 20 three kills
 2 speed speed 70 three networks in three precisions

@@ -6,6 +6,7 @@
 #   synccheck, racecheck, initcheck   those of kernels, functors and updates, and steps of ResNet-20 at batch 2, under
 #               its other checkers
 #   captured    a small run twice and with --eager: the same bytes; and its first losses next to the CPU's
+#   overlap     that run with 'overlap: false' and without, also where blocks are delayed at random: the same bytes
 #   replicas    that run with shards, on one rank and on four that share the GPU: the same bytes
 #   resume      three kills of that run, resumed: the same bytes
 #   ranks       scripts/gpu_kit/ranks.sh with ResNet-20
@@ -82,6 +83,25 @@ captured() {
   rm -rf "$work"
 }
 
+# Delays are those of the GPU part in lib/chaos, of a build with TRAINYARD_CHAOS.
+overlap() {
+  local work part round
+  work=$(mktemp -d)
+  small_run "$work/one" --gpus 1
+  small_run "$work/in_turn" --gpus 1 --set overlap=false
+  same "$work/one" "$work/in_turn" "kernels that begin early, and those that do not"
+  part=$(compgen -G "$KIT_BUILD/lib/chaos/libtrainyard_cuda*.so" || true)
+  if [[ -n $part ]]; then
+    for round in 1 2 3; do
+      TRAINYARD_GPU_PART=$part small_run "$work/delayed_$round" --gpus 1
+      same "$work/one" "$work/delayed_$round" "without delays, and with blocks delayed at random"
+    done
+  else
+    echo "not with delays: the GPU part that has them was not packed"
+  fi
+  rm -rf "$work"
+}
+
 replicas() {
   local work shards=(--set 'batch={total: 64, shards: 4}' --gpus 1)
   work=$(mktemp -d)
@@ -114,7 +134,7 @@ case $1 in
   doctor) "$train" doctor ;;
   tests) run_tests env ;;
   memcheck | synccheck | racecheck | initcheck) under_sanitizer "$1" ;;
-  captured | replicas | ranks) "$1" ;;
+  captured | overlap | replicas | ranks) "$1" ;;
   resume) TRAIN=$train scripts/kill_resume.sh scripts/kill_resume.yaml "$([[ -n $small ]] && echo 1 || echo 3)" -- --gpus 1 "${shorter[@]}" ;;
   *) die "no part '$1'" ;;
 esac

@@ -20,6 +20,7 @@ class CountingLauncher {
   using Team = CpuTeam;
   using Floats = GpuFloats;
   static constexpr bool kPacks = true;
+  static constexpr bool kSettles = true;
 
   explicit CountingLauncher(LaunchLog& log) : log_(&log) {}
 
@@ -52,6 +53,10 @@ class CountingLauncher {
   void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* /*finished*/) const {
     add_siblings(calls);
   }
+  template <class Settle, class F>
+  void settled(const Siblings<SettledCall<Settle, F>>& calls) const {
+    add_siblings(calls);
+  }
 
  private:
   template <class F>
@@ -62,10 +67,20 @@ class CountingLauncher {
   [[nodiscard]] static std::optional<std::size_t> moved_by(const ColumnsCall<F>& call) {
     const ColumnGrid& grid = call.grid;
     std::optional<std::size_t> moved = moved_bytes(call.f, grid.rows * grid.columns);
-    if (moved && grid.chunks > 1) {
-      *moved += 2 * static_cast<std::size_t>(grid.chunks * grid.columns) * sizeof(typename F::Sum);
-    }
+    if (moved && grid.left) *moved += partial_bytes<F>(grid);
+    if (moved && !grid.left && grid.chunks > 1) *moved += 2 * partial_bytes<F>(grid);
     return moved;
+  }
+  /// Of which the sums left count once, though each block reads some.
+  template <class Settle, class F>
+  [[nodiscard]] static std::optional<std::size_t> moved_by(const SettledCall<Settle, F>& call) {
+    std::optional<std::size_t> moved = moved_bytes(call.rows, call.rows.calls().all());
+    if (moved) *moved += partial_bytes<Settle>(call.grid);
+    return moved;
+  }
+  template <class F>
+  [[nodiscard]] static std::size_t partial_bytes(const ColumnGrid& grid) {
+    return static_cast<std::size_t>(grid.chunks * grid.columns) * sizeof(typename F::Sum);
   }
   /// One launch, where the functor has siblings.
   template <class Call>

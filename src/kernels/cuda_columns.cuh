@@ -1,4 +1,4 @@
-// The kernel of columns(): sums over rows for each column, in the order of columns.h.
+// The kernels of columns(): sums over rows for each column, in the order of columns.h.
 //
 // The time of a launch over a map of a few MB is that of what waits for something else: loads for
 // loads, threads for barriers. So all loads of a strip are in flight at once, a warp adds up its
@@ -7,12 +7,14 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "kernels/block_span.cuh"
 #include "kernels/columns.h"
 #include "kernels/last_block.cuh"
+#include "kernels/pairwise.h"
 #include "kernels/predecessors.cuh"
 #include "kernels/sibling_blocks.cuh"
 
@@ -32,15 +34,16 @@ __device__ T exchanged(const T& own, unsigned step) {
   return other;
 }
 
-/// Adds the sums of a warp's threads that are `step` apart pairwise; step and K are powers of two.
-/// While a thread has several columns it gives half of them for the other half of its neighbour's,
-/// so that each level exchanges half of what the one before did. Returns the thread's last column,
-/// whose number is added to `column`.
+/// Adds the sums of a warp's threads that are `step`, twice that ... apart pairwise, less than
+/// `end`; these and K are powers of two, and there are levels enough for K columns. While a thread
+/// has several it gives half of them for the other half of its neighbour's, so that each level
+/// exchanges half of what the one before did. Returns the thread's last column, whose number is
+/// added to `column`.
 template <unsigned K, class Sum>
-__device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned& column) {
+__device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned end, unsigned& column) {
   if constexpr (K == 1) {
     Sum sum = sums[0];
-    for (; step < kWarpThreads; step *= 2) sum += exchanged(sum, step);
+    for (; step < end; step *= 2) sum += exchanged(sum, step);
     return sum;
   } else {
     const bool upper = (threadIdx.x & step) != 0;
@@ -56,7 +59,7 @@ __device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned& column) 
       half[k] += exchanged(given, step);
     }
     if (upper) column += K / 2;
-    return fold_warp(half, step * 2, column);
+    return fold_warp(half, step * 2, end, column);
   }
 }
 
@@ -69,14 +72,7 @@ __device__ void add_pairwise(Sum* first, unsigned count, unsigned stride) {
   Sum sums[kFoldRows];
 #pragma unroll
   for (unsigned i = 0; i < kFoldRows; ++i) sums[i] = i < count ? first[i * stride] : Sum{};
-#pragma unroll
-  for (unsigned width = 1; width < kFoldRows; width *= 2) {
-#pragma unroll
-    for (unsigned i = 0; i < kFoldRows; i += 2 * width) {
-      if (i + width < count) sums[i] += sums[i + width];
-    }
-  }
-  first[0] = sums[0];
+  first[0] = pairwise<kFoldRows>([&](unsigned i) { return sums[i]; });
 }
 
 /// Adds `rows` rows of `width` sums, in memory that the block's threads share, pairwise into the
@@ -91,63 +87,121 @@ __device__ void fold_rows(Sum* sums, unsigned rows, unsigned width) {
   }
 }
 
-/// A lane's partial results of a column. Loads of 8 chunks are in flight, which are all there are
-/// in most launches, since the additions depend on each other and the loads do not.
+/// The sum of up to kFoldRows chunks of a column from `first` on, whose loads are in flight
+/// together: additions depend on each other and loads do not.
+template <class Sum>
+__device__ Sum add_few_chunks(const ColumnGrid& grid, const Sum* partials, std::int64_t column,
+                              std::int64_t first, std::int64_t end) {
+  Sum staged[kFoldRows];
+#pragma unroll
+  for (unsigned i = 0; i < kFoldRows; ++i) {
+    staged[i] = first + i < end ? partials[(first + i) * grid.columns + column] : Sum{};
+  }
+  return pairwise<kFoldRows>([&](unsigned i) { return staged[i]; });
+}
+
+/// Adds up 2^n values pairwise as they come. (PairwiseSums has memory for each, where this has
+/// registers for a single one.)
+template <class Sum, std::int64_t kMost>
+class PairwiseRun {
+ public:
+  /// The sum of as many values as make a node of the tree, up to `sum`; of all with the last one.
+  __device__ Sum add(Sum sum) {
+    for (std::int64_t pairs = ++count_; pairs % 2 == 0; pairs /= 2) sum += waiting_[--depth_];
+    return waiting_[depth_++] = sum;
+  }
+
+ private:
+  Sum waiting_[std::bit_width(static_cast<std::uint64_t>(kMost))];
+  int depth_ = 0;
+  std::int64_t count_ = 0;
+};
+
+/// A lane's sum of a column's chunks: in most launches there are few.
 template <class Sum>
 __device__ Sum add_chunks(const ColumnGrid& grid, const Sum* partials, std::int64_t column,
-                          std::int64_t lane, std::int64_t lanes) {
-  constexpr int kStaged = 8;
+                          std::int64_t lane) {
+  const std::int64_t count = grid.chunks_of_lane(), first = lane * count;
+  const std::int64_t end = first + count < grid.chunks ? first + count : grid.chunks;
+  PairwiseRun<Sum, kColumnPartials> sums;
   Sum total = {};
-  for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += kStaged * lanes) {
-    Sum staged[kStaged];
-#pragma unroll
-    for (int i = 0; i < kStaged; ++i) {
-      const std::int64_t at = chunk + i * lanes;
-      if (at < grid.chunks) staged[i] = partials[at * grid.columns + column];
-    }
-#pragma unroll
-    for (int i = 0; i < kStaged; ++i) {
-      if (chunk + i * lanes < grid.chunks) total += staged[i];
-    }
+  for (std::int64_t chunk = first; chunk < first + count; chunk += kFoldRows) {
+    total = sums.add(add_few_chunks(grid, partials, column, chunk, end));
   }
   return total;
 }
 
-/// The partial results of a group of columns.
-template <class F>
-__device__ void finish_columns(const F& f, const ColumnGrid& grid, std::int64_t group,
-                               typename F::Sum* sums, const typename F::Sum* partials) {
+/// The sum of thread i's column i of a group, from those of its chunks. `sums` is memory that the
+/// block's threads share, which they have read.
+template <class Sum>
+__device__ Sum total_of_chunks(const ColumnGrid& grid, unsigned group, const Sum* partials,
+                               Sum* sums) {
   const auto beside = static_cast<unsigned>(grid.beside());
   const auto lanes = static_cast<unsigned>(grid.lanes()), lane = threadIdx.x / beside;
-  const std::int64_t column = group * beside + threadIdx.x % beside;
-  const bool counts = column < grid.columns;
-  // The block's own sums in this memory are read.
-  sums[threadIdx.x] = counts ? add_chunks(grid, partials, column, lane, lanes) : typename F::Sum{};
+  const std::int64_t column = std::int64_t{group} * beside + threadIdx.x % beside;
+  sums[threadIdx.x] = column < grid.columns ? add_chunks(grid, partials, column, lane) : Sum{};
   fold_rows(sums, lanes, beside);
-  if (lane == 0 && counts) f.finish(column, sums[threadIdx.x]);
+  return threadIdx.x < beside ? sums[threadIdx.x] : Sum{};
+}
+
+/// The sum of a warp's strips, of which each thread has one of K columns.
+template <class F, unsigned K>
+__device__ typename F::Sum fold_strips(const F& /*f*/, const typename F::Sum (&strips)[K],
+                                       unsigned wide, std::int64_t /*rows*/, unsigned& column) {
+  return fold_warp(strips, wide, kWarpThreads, column);
+}
+/// Of parts of groups, of which the thread's has `rows` rows.
+template <class F, unsigned K>
+requires(has_parts<F>()) __device__ typename F::Sum
+    fold_strips(const F& f, const typename F::Part (&strips)[K], unsigned wide, std::int64_t rows,
+                unsigned& column) {
+  constexpr unsigned kStrips = kGroupStrips;
+  const typename F::Part part = fold_warp(strips, wide, wide * kStrips, column);
+  typename F::Sum groups[1] = {};
+  groups[0] += f.widened(part, rows);
+  return fold_warp(groups, wide * kStrips, kWarpThreads, column);
 }
 
 /// The sums of a turn of the block, into the first of `sums`: one each of the group's columns.
 template <class F>
-__device__ void sum_turn(const F& f, const ColumnGrid& grid, std::int64_t begin, std::int64_t group,
+__device__ void sum_turn(const F& f, const ColumnGrid& grid, std::int64_t begin, unsigned group,
                          typename F::Sum* sums) {
   constexpr unsigned kTogether = columns_together<F>();
   constexpr unsigned kWarps = kColumnThreads / kWarpThreads;
   static_assert(kWarps * kColumnsOfBlock <= kColumnThreads);
   const auto wide = static_cast<unsigned>(grid.wide), beside = wide * kTogether;
   unsigned within = threadIdx.x % wide * kTogether;  // the group's columns
-  const std::int64_t column = group * beside + within;
-  typename F::Sum strip[kTogether] = {};
-  if (begin < grid.rows && column < grid.columns) {
-    add_strip(f, begin, grid.end(begin), column, kTogether, strip);
+  const std::int64_t column = std::int64_t{group} * beside + within;
+  // A strip behind the last row has its part in the group, if that has rows.
+  const std::int64_t first = has_parts<F>() ? begin - begin % kGroupRows : begin;
+  AddedOf<F> strip[kTogether] = {};
+  if (first < grid.rows && column < grid.columns) {
+    add_strip(f, begin, grid.end(begin, grid.strip), column, kTogether, strip);
   }
-  const typename F::Sum warp = fold_warp(strip, wide, within);
+  const std::int64_t rows = grid.end(first, kGroupRows) - first;
+  const typename F::Sum warp = fold_strips(f, strip, wide, rows < 0 ? 0 : rows, within);
   const unsigned lane = threadIdx.x % kWarpThreads / wide;
   if (lane < kTogether) sums[threadIdx.x / kWarpThreads * beside + within] = warp;
   fold_rows(sums, kWarps, beside);
 }
 
-/// The sums of a chunk of rows of a group of columns; the last of a group to arrive finishes it.
+/// The sum of thread i's column i of a group over a chunk; `sums` as in total_of_chunks().
+template <class F>
+__device__ typename F::Sum total_of_turns(const F& f, const ColumnGrid& grid, unsigned chunk,
+                                          unsigned group, typename F::Sum* sums) {
+  const unsigned lane = threadIdx.x / static_cast<unsigned>(grid.wide);
+  PairwiseRun<typename F::Sum, kChunkStrips> turns;
+  typename F::Sum total = {};
+  for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
+    if (turn > 0) __syncthreads();  // the sums of the turn before are read
+    sum_turn(f, grid, grid.begin(chunk, lane, turn), group, sums);
+    if (threadIdx.x < grid.beside()) total = turns.add(sums[threadIdx.x]);
+  }
+  return total;
+}
+
+/// The sums of a chunk of rows of a group of columns. Unless they are left, the last of a group to
+/// arrive finishes it.
 template <class F>
 __device__ void do_columns(const F& f, const ColumnGrid& grid, typename F::Sum* partials,
                            std::uint32_t* finished, unsigned block) {
@@ -156,23 +210,17 @@ __device__ void do_columns(const F& f, const ColumnGrid& grid, typename F::Sum* 
   auto* const sums = reinterpret_cast<ColumnSum*>(memory);
   const auto groups = static_cast<unsigned>(grid.groups);  // divided by in 32 bits: faster
   const unsigned chunk = block / groups, group = block % groups;
-  const unsigned lane = threadIdx.x / static_cast<unsigned>(grid.wide);
-  ColumnSum total = {};
-  for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
-    if (turn > 0) __syncthreads();  // the sums of the turn before are read
-    sum_turn(f, grid, grid.begin(chunk, lane, turn), group, sums);
-    if (threadIdx.x < grid.beside()) total += sums[threadIdx.x];
-  }
+  const ColumnSum total = total_of_turns(f, grid, chunk, group, sums);
   const std::int64_t column = group * grid.beside() + threadIdx.x;
   const bool counts = threadIdx.x < grid.beside() && column < grid.columns;
-  if (grid.chunks == 1) {
+  if (grid.chunks == 1 && !grid.left) {
     if (counts) f.finish(column, total);
     return;
   }
-  if (counts) partials[static_cast<std::int64_t>(chunk) * grid.columns + column] = total;
-  if (is_last_block(finished + group, static_cast<unsigned>(grid.chunks))) {
-    finish_columns(f, grid, group, sums, partials);
-  }
+  if (counts) partials[std::int64_t{chunk} * grid.columns + column] = total;
+  if (grid.left || !is_last_block(finished + group, static_cast<unsigned>(grid.chunks))) return;
+  const ColumnSum all = total_of_chunks(grid, group, partials, sums);
+  if (counts) f.finish(column, all);
 }
 
 /// One block for a chunk of rows of a group of columns. Two fit a processor, so that a few blocks

@@ -15,6 +15,7 @@
 #include "kernels/columns.h"
 #include "kernels/cuda_columns.cuh"
 #include "kernels/cuda_error.h"
+#include "kernels/cuda_settled.cuh"
 #include "kernels/functor_name.h"
 #include "kernels/last_block.cuh"
 #include "kernels/mma.cuh"
@@ -159,6 +160,8 @@ class CudaLauncher {
   using Team = CudaTeam;
   using Floats = GpuFloats;
   static constexpr bool kPacks = true;
+  /// Whether it has settled().
+  static constexpr bool kSettles = true;
 
   explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -188,11 +191,13 @@ class CudaLauncher {
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
                std::uint32_t* finished) const {
-    if (columns == 0) return;
-    const ColumnGrid grid = column_grid<F>(rows, columns);
-    launch("columns", columns_kernel<Launched<F>>,
-           {grid_of(grid.groups * grid.chunks), kColumnThreads}, launched(f), grid, partials,
-           finished);
+    this->columns(ColumnsCall<F>{column_grid<F>(rows, columns), f, partials}, finished);
+  }
+  template <class F>
+  void columns(const ColumnsCall<F>& call, std::uint32_t* finished) const {
+    if (call.grid.columns == 0) return;
+    launch("columns", columns_kernel<Launched<F>>, {grid_of(blocks_of(call)), kColumnThreads},
+           launched(call.f), call.grid, call.partials, finished);
   }
 
   /// As those of CpuLauncher; one launch where F has siblings.
@@ -212,8 +217,18 @@ class CudaLauncher {
         return launch_siblings("columns", kernel, kColumnThreads, calls, finished);
       }
     }
-    for (const ColumnsCall<F>& call : calls) {
-      columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished);
+    for (const ColumnsCall<F>& call : calls) columns(call, finished);
+  }
+  template <class Settle, class F>
+  void settled(const Siblings<SettledCall<Settle, F>>& calls) const {
+    using Call = SettledCall<Settle, F>;
+    if constexpr (has_siblings<F>()) {
+      const auto kernel = sibling_settled_kernel<Launched<Siblings<Call>>>;
+      if (calls.count() > 1) return launch_siblings("settled", kernel, kColumnThreads, calls);
+    }
+    for (const Call& call : calls) {
+      launch("settled", settled_kernel<Launched<Call>>, {grid_of(blocks_of(call)), kColumnThreads},
+             launched(call));
     }
   }
 
@@ -228,6 +243,10 @@ class CudaLauncher {
   template <class F>
   [[nodiscard]] static std::int64_t blocks_of(const ColumnsCall<F>& call) {
     return call.grid.groups * call.grid.chunks;
+  }
+  template <class Settle, class F>
+  [[nodiscard]] static std::int64_t blocks_of(const SettledCall<Settle, F>& call) {
+    return call.blocks();
   }
   template <class Call, class Kernel, class... More>
   void launch_siblings(const char* form, Kernel kernel, unsigned threads,

@@ -17,6 +17,8 @@ struct NamedFunctor {
 };
 template <class First, class Second>
 struct NamedFunctor<RowsInTurn<First, Second>> : NamedFunctor<First> {};
+template <class Settle, class F>
+struct NamedFunctor<SettledCall<Settle, F>> : NamedFunctor<F> {};
 template <class Call>
 struct NamedFunctor<Siblings<Call>> : NamedFunctor<typename Call::Functor> {};
 

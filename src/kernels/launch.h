@@ -7,19 +7,20 @@
 //   columns(r, c, f)  sums over r rows for each of c columns, in strips, chunks and trees that the
 //                     shape fixes (columns.h)
 // each() and columns() also take several functors of one type, for which a GPU has one launch
-// (siblings.h).
-// Each result is a pure function of the inputs: independent of thread count and processor.
+// (siblings.h). A GPU's launcher has one form more: settled(calls), an each() that finishes the
+// sums which columns() left (SettledCall). Each result is a pure function of the inputs:
+// independent of thread count and processor.
 //
 // The folder kernels holds the launchers and the Team alone: the functors that they run are in ops,
 // exec/functor, optim and data.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "base/host_device.h"
 #include "base/parallel.h"
 #include "kernels/columns.h"
+#include "kernels/pairwise.h"
 #include "kernels/siblings.h"
 #include "kernels/team.h"
 #include "tensor/float_types.h"
@@ -87,37 +88,6 @@ struct WideCpuTeam : CpuTeam {
 /// Columns that one worker of columns() sums side by side.
 inline constexpr std::int64_t kColumnLanes = 16;
 
-/// Adds up the sums of lanes side by side in columns, pairwise as they come: a sum of 2^n lanes
-/// waits at a depth of its own until its neighbour is complete.
-template <class Sum>
-class PairwiseColumns {
- public:
-  /// Calls add(lane, sums), which adds the lane to sums[0] to sums[kColumnLanes - 1], for `lanes`
-  /// lanes, at least one; returns their sums. Lanes behind them are zero and change nothing: no sum
-  /// that began with zero is -0.
-  template <class Add>
-  TY_HD const Sum* sum(std::int64_t lanes, const Add& add) {
-    int depth = -1;
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      ++depth;
-      for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] = {};
-      add(lane, sums_[depth]);
-      for (std::int64_t pairs = lane; pairs % 2 == 1; pairs /= 2) join(--depth);
-    }
-    while (depth > 0) join(--depth);
-    return sums_[0];
-  }
-
- private:
-  static constexpr int kDepths = std::bit_width(static_cast<std::uint64_t>(kColumnThreads));
-
-  TY_HD void join(int depth) {
-    for (std::int64_t k = 0; k < kColumnLanes; ++k) sums_[depth][k] += sums_[depth + 1][k];
-  }
-
-  alignas(64) Sum sums_[kDepths][kColumnLanes];
-};
-
 /// First stage of columns(): one chunk of rows for up to kColumnLanes columns side by side, so that
 /// they fill a vector.
 template <class F>
@@ -135,24 +105,43 @@ struct ColumnChunks {
     const std::int64_t first = i % groups() * kColumnLanes;
     const std::int64_t left = grid.columns - first;
     const std::int64_t width = left < kColumnLanes ? left : kColumnLanes;
-    Sum* const out = partials + chunk * grid.columns + first;
-    PairwiseColumns<Sum> lanes;
-    for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
-      const Sum* const sums = lanes.sum(grid.filled(chunk, turn), [&](std::int64_t lane, Sum* own) {
-        const std::int64_t begin = grid.begin(chunk, lane, turn);
-        if (begin < grid.rows) add(begin, grid.end(begin), first, width, own);
-      });
-      for (std::int64_t k = 0; k < width; ++k) {
-        if (turn == 0) out[k] = {};
-        out[k] += sums[k];
-      }
-    }
+    const std::int64_t step = has_parts<F>() ? kGroupRows : grid.strip;
+    const std::int64_t begin = grid.begin(chunk, 0, 0);
+    const std::int64_t end = grid.end(begin, grid.turns * grid.tall * grid.strip);
+    PairwiseSums<Sum, kColumnLanes, kChunkStrips> tree;
+    std::int64_t row = begin;
+    do {  // once too without rows
+      add(row, grid.end(row, step), first, width, tree.open());
+      tree.close();
+      row += step;
+    } while (row < end);
+    const Sum* const sums = tree.total();
+    for (std::int64_t k = 0; k < width; ++k) partials[chunk * grid.columns + first + k] = sums[k];
   }
 
  private:
-  /// A functor of single terms is compiled for the whole width too, so that it is a vector.
   TY_HD void add(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t width,
                  Sum* sums) const {
+    if (begin >= end) return;
+    if constexpr (has_parts<F>()) {
+      add_group(begin, end, first, width, sums);
+    } else {
+      add_rows(begin, end, first, width, sums);
+    }
+  }
+  TY_HD void add_group(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t width,
+                       Sum* sums) const {
+    PairwiseSums<AddedOf<F>, kColumnLanes, kGroupStrips> strips;
+    for (std::int64_t row = begin; row < end; row += grid.strip) {
+      add_rows(row, grid.end(row, grid.strip), first, width, strips.open());
+      strips.close();
+    }
+    const AddedOf<F>* const parts = strips.total();
+    for (std::int64_t k = 0; k < width; ++k) sums[k] += f.widened(parts[k], end - begin);
+  }
+  /// A functor of single terms is compiled for the whole width too, so that it is a vector.
+  TY_HD void add_rows(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t width,
+                      AddedOf<F>* sums) const {
     if constexpr (requires { f.add(begin, end, first, width, sums); }) {
       f.add(begin, end, first, width, sums);
     } else if (width == kColumnLanes) {
@@ -163,7 +152,7 @@ struct ColumnChunks {
   }
 };
 
-/// Second stage: the chunks of up to kColumnLanes columns.
+/// Second stage: the chunks of up to kColumnLanes columns. `F` needs finish() alone.
 template <class F>
 struct ColumnTotals {
   using Sum = typename F::Sum;
@@ -173,15 +162,16 @@ struct ColumnTotals {
 
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t first = i * kColumnLanes, left = grid.columns - first;
-    const std::int64_t width = left < kColumnLanes ? left : kColumnLanes, count = grid.lanes();
-    const std::int64_t filled = count < grid.chunks ? count : grid.chunks;
-    PairwiseColumns<Sum> lanes;
-    const Sum* const sums = lanes.sum(filled, [&](std::int64_t lane, Sum* own) {
-      for (std::int64_t chunk = lane; chunk < grid.chunks; chunk += count) {
-        const Sum* const partial = partials + chunk * grid.columns + first;
-        for (std::int64_t k = 0; k < width; ++k) own[k] += partial[k];
+    const std::int64_t width = left < kColumnLanes ? left : kColumnLanes;
+    PairwiseSums<Sum, kColumnLanes, kColumnPartials> chunks;
+    for (std::int64_t chunk = 0; chunk < grid.chunks; ++chunk) {
+      Sum* const own = chunks.open();
+      for (std::int64_t k = 0; k < width; ++k) {
+        own[k] += partials[chunk * grid.columns + first + k];
       }
-    });
+      chunks.close();
+    }
+    const Sum* const sums = chunks.total();
     for (std::int64_t k = 0; k < width; ++k) f.finish(first + k, sums[k]);
   }
 };
@@ -279,6 +269,8 @@ class HostLauncher {
   using Team = CpuTeam;
   /// Whether an elementwise call does 16 bytes together; here the compiler makes vectors of calls.
   static constexpr bool kPacks = false;
+  /// Whether it has settled(); here columns() finishes its sums.
+  static constexpr bool kSettles = false;
 
   [[nodiscard]] int threads() const { return threads_; }
 
@@ -306,11 +298,14 @@ class HostLauncher {
   /// in finished_rows().
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum* partials,
-               std::uint32_t* /*finished*/) const {
-    const ColumnGrid grid = column_grid<F>(rows, columns);
-    const ColumnChunks<F> first{f, grid, partials};
-    units(grid.chunks * first.groups(), first);
-    units(first.groups(), ColumnTotals<F>{f, grid, partials});
+               std::uint32_t* finished) const {
+    this->columns(ColumnsCall<F>{column_grid<F>(rows, columns), f, partials}, finished);
+  }
+  template <class F>
+  void columns(const ColumnsCall<F>& call, std::uint32_t* /*finished*/) const {
+    const ColumnChunks<F> first{call.f, call.grid, call.partials};
+    units(call.grid.chunks * first.groups(), first);
+    units(first.groups(), ColumnTotals<F>{call.f, call.grid, call.partials});
   }
 
   /// Siblings, one after the other. `finished`: kColumnGroups numbers for each of kMostSiblings.
@@ -320,9 +315,7 @@ class HostLauncher {
   }
   template <class F>
   void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* finished) const {
-    for (const ColumnsCall<F>& call : calls) {
-      columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished);
-    }
+    for (const ColumnsCall<F>& call : calls) columns(call, finished);
   }
 
  protected:

@@ -31,13 +31,40 @@ struct EachCall {
   F f;
 };
 
-/// columns(grid.rows, grid.columns, f, partials, finished), where `grid` is column_grid<F>().
+/// columns(grid.rows, grid.columns, f, partials, finished), where `grid` is column_grid<F>() or
+/// left_grid<F>().
 template <class F>
 struct ColumnsCall {
   using Functor = F;
   ColumnGrid grid;
   F f;
   typename F::Sum* partials;
+};
+
+/// each(rows.calls().all(), rows) behind columns() that left its sums in `partials`, each block of
+/// which finishes those of its columns. A Settle has
+///   Sum                    that of columns()
+///   constants(column, Sum) what `rows` needs of a column; without effect
+///   finish(column, Sum)    as a functor of columns(), called once
+///   Factors                arrays of columns' constants: at(memory, columns) with
+///   elements(columns)
+///                          numbers of type A, and set(column, constants)
+/// and F, besides calls() (BnCalls),
+///   Values load(call)      what a call reads besides those
+///   store(call, values, factors, at)
+///                          the rest of f(i), with its first column's constants at `at`
+template <class Settle, class F>
+struct SettledCall {
+  using Functor = F;
+  ColumnGrid grid;
+  const typename Settle::Sum* partials;
+  Settle settle;
+  F rows;
+
+  /// Of a GPU's launch.
+  [[nodiscard]] std::int64_t blocks() const {
+    return grid.groups * ((rows.calls().below() + grid.tall - 1) / grid.tall);
+  }
 };
 
 /// Calls of a launch: none may read or write what another one writes.

@@ -50,15 +50,16 @@ class Norm {
     }
   }
 
+  /// With sums that columns() finishes.
   template <int P, bool kResidual, class Launcher>
   void run(const Launcher& launcher) {
-    const auto columns = [&](const auto& call) {
-      launcher.columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished_.data());
+    const auto sum = [&](const auto& f) {
+      launcher.columns(rows_.count, rows_.padded, f, partials_.data(), finished_.data());
     };
-    const auto each = [&](const auto& call) { launcher.each(call.n, call.f); };
-    columns(moments<P>());
+    const auto each = [&](const auto& f) { launcher.each(f.calls().all(), f); };
+    sum(moments<P>());
     each(normalise<P, kResidual>());
-    columns(gradient_sums<P, kResidual>());
+    sum(gradient_sums<P, kResidual>());
     each(input_gradient<P, kResidual, false>());
     if constexpr (!kResidual) each(input_gradient<P, false, true>());
     CHECK(finished_ == std::vector<std::uint32_t>(kColumnGroups));
@@ -67,21 +68,46 @@ class Norm {
   /// Of several, each of which has siblings in all launches.
   template <class Launcher>
   static void run_siblings(const Launcher& launcher, std::vector<Norm>& norms) {
-    constexpr int P = kPack<T>;
     std::vector<std::uint32_t> finished(kMostSiblings * kColumnGroups);
-    const auto calls = [&](const auto& call_of) {
-      Siblings<decltype(call_of(norms[0]))> list;
-      for (Norm& norm : norms) list.add(call_of(norm));
-      return list;
+    const auto sum = [&](const auto& f_of) {
+      using F = decltype(f_of(norms[0]));
+      launcher.columns(calls(norms,
+                             [&](Norm& norm) {
+                               return norm.sums(column_grid<F>(norm.rows_.count, norm.rows_.padded),
+                                                f_of(norm));
+                             }),
+                       finished.data());
     };
-    launcher.columns(calls([](Norm& norm) { return norm.template moments<P>(); }), finished.data());
-    launcher.each(calls([](Norm& norm) { return norm.template normalise<P, false>(); }));
-    launcher.columns(calls([](Norm& norm) { return norm.template gradient_sums<P, false>(); }),
-                     finished.data());
-    launcher.each(
-        calls([](Norm& norm) { return norm.template input_gradient<P, false, false>(); }));
-    launcher.each(calls([](Norm& norm) { return norm.template input_gradient<P, false, true>(); }));
+    const auto each = [&](const auto& f_of) {
+      launcher.each(calls(norms, [&](Norm& norm) {
+        const auto f = f_of(norm);
+        return EachCall<std::decay_t<decltype(f)>>{f.calls().all(), f};
+      }));
+    };
+    sum(moments_of);
+    each(normalise_of<false>);
+    sum(gradient_sums_of<false>);
+    each(input_gradient_of<false, false>);
+    each(input_gradient_of<false, true>);
     CHECK(finished == std::vector<std::uint32_t>(kMostSiblings * kColumnGroups));
+  }
+
+  /// The same with sums that are left and finished by those that read them.
+  template <bool kResidual>
+  static void run_settled(const CudaLauncher& launcher, std::vector<Norm>& norms) {
+    const auto both = [&](const auto& sums_of, const auto& settle_of, const auto& rows_of) {
+      launcher.columns(
+          calls(norms, [&](Norm& norm) { return norm.sums(norm.left(), sums_of(norm)); }), nullptr);
+      launcher.settled(calls(norms, [&](Norm& norm) {
+        using Call = SettledCall<decltype(settle_of(norm)), decltype(rows_of(norm))>;
+        return Call{norm.left(), norm.partials_.data(), settle_of(norm), rows_of(norm)};
+      }));
+    };
+    const auto settle_of = [](Norm& norm) { return norm.settle_gradients(); };
+    both(moments_of, moments_of, normalise_of<kResidual>);
+    both(gradient_sums_of<kResidual>, settle_of, input_gradient_of<kResidual, false>);
+    if constexpr (!kResidual)
+      both(gradient_sums_of<false>, settle_of, input_gradient_of<false, true>);
   }
 
   bool operator==(const Norm& other) const {
@@ -101,7 +127,7 @@ class Norm {
         variance += (at(row, c) - mean) * (at(row, c) - mean);
       }
       variance /= static_cast<double>(rows_.count);
-      // The mean is rounded once more; the strips' roundings are of the size of the spread.
+      // The mean is rounded once more; the groups' roundings are of the size of the spread.
       CHECK(std::abs(statistics_[static_cast<std::size_t>(c)] - mean) <=
             0x1p-23 * std::abs(mean) + 0x1p-24 * std::sqrt(variance));
       CHECK(std::abs(statistics_[static_cast<std::size_t>(rows_.channels + c)] - variance) <=
@@ -114,24 +140,26 @@ class Norm {
   auto moments() {
     const double count = static_cast<double>(rows_.count);
     A* const statistics = statistics_.data();
-    return columns(BatchMoments<T, P>{rows_,
-                                      x_.data(),
-                                      {statistics,
-                                       statistics + rows_.channels,
-                                       {nullptr, nullptr, A(1e-3), rows_.channels, factors()},
-                                       count,
-                                       count,
-                                       nullptr}});
+    return BatchMoments<T, P>{rows_,
+                              x_.data(),
+                              {statistics,
+                               statistics + rows_.channels,
+                               {nullptr, nullptr, A(1e-3), rows_.channels, factors()},
+                               count,
+                               count,
+                               nullptr}};
   }
   template <int P, bool kResidual>
   auto normalise() {
-    using F = NormaliseRows<T, P, true, kResidual>;
-    return EachCall<F>{bn_calls<P>(rows_),
-                       {rows_, rows_, x_.data(), z_.data(), y_.data(), factors()}};
+    return NormaliseRows<T, P, true, kResidual>{rows_,     rows_,     x_.data(),
+                                                z_.data(), y_.data(), factors()};
   }
   template <int P, bool kResidual>
   auto gradient_sums() {
     using F = GradientSums<T, P, kResidual ? ReluCut::kept : ReluCut::by_input>;
+    return F{rows(dy_), {y_.data(), kept_.data()}, settle_gradients()};
+  }
+  SettleGradients<A> settle_gradients() {
     SettleGradients<A> settle{};
     settle.variance = statistics_.data() + rows_.channels;
     settle.eps = A(1e-3);
@@ -140,17 +168,40 @@ class Norm {
     settle.channels = rows_.channels;
     settle.factors = gradient_factors();
     settle.all = static_cast<double>(rows_.count);
-    return columns(F{rows(dy_), {y_.data(), kept_.data()}, settle});
+    return settle;
   }
   template <int P, bool kResidual, bool kAdds>
   auto input_gradient() {
     using F = InputGradientRows<T, P, !kResidual, kAdds>;
-    return EachCall<F>{bn_calls<P, kBnGradientCallRows>(rows_),
-                       {rows(kResidual ? kept_ : dy_), gradient_factors(), dx_.data()}};
+    return F{rows(kResidual ? kept_ : dy_), gradient_factors(), dx_.data()};
+  }
+
+  // Those in packs, of a norm.
+  static auto moments_of(Norm& norm) { return norm.template moments<kPack<T>>(); }
+  template <bool kResidual>
+  static auto normalise_of(Norm& norm) {
+    return norm.template normalise<kPack<T>, kResidual>();
+  }
+  template <bool kResidual>
+  static auto gradient_sums_of(Norm& norm) {
+    return norm.template gradient_sums<kPack<T>, kResidual>();
+  }
+  template <bool kResidual, bool kAdds>
+  static auto input_gradient_of(Norm& norm) {
+    return norm.template input_gradient<kPack<T>, kResidual, kAdds>();
+  }
+  template <class CallOf>
+  static auto calls(std::vector<Norm>& norms, const CallOf& call_of) {
+    Siblings<decltype(call_of(norms[0]))> list;
+    for (Norm& norm : norms) list.add(call_of(norm));
+    return list;
   }
   template <class F>
-  ColumnsCall<F> columns(const F& f) {
-    return {column_grid<F>(rows_.count, rows_.padded), f, partials_.data()};
+  ColumnsCall<F> sums(const ColumnGrid& grid, const F& f) {
+    return {grid, f, partials_.data()};
+  }
+  [[nodiscard]] ColumnGrid left() const {
+    return left_grid<BatchMoments<T, kPack<T>>>(rows_.count, rows_.padded);
   }
   ChannelFactors<A> factors() { return ChannelFactors<A>::at(constants_.data(), rows_.padded); }
   GradientFactors<A> gradient_factors() {
@@ -186,6 +237,11 @@ void check_alike(std::int64_t rows, std::int64_t channels) {
     Norm<T> found = start;
     found.template run<P, kResidual>(CudaLauncher(nullptr));
     CHECK(found == expected);
+    if constexpr (P > 1) {
+      std::vector<Norm<T>> settled{start};
+      Norm<T>::template run_settled<kResidual>(CudaLauncher(nullptr), settled);
+      CHECK(settled[0] == expected);
+    }
   }
   emulated::set_conduct({});
 }
@@ -222,6 +278,9 @@ TEST_CASE_TEMPLATE("batch norms in one launch have the bits of launches of their
         std::vector<Norm<T>> found = start;
         Norm<T>::run_siblings(CudaLauncher(nullptr), found);
         CHECK(found == expected);
+        std::vector<Norm<T>> settled = start;
+        Norm<T>::template run_settled<false>(CudaLauncher(nullptr), settled);
+        CHECK(settled == expected);
       }
       emulated::set_conduct({});
     }

@@ -92,6 +92,7 @@ class LoadsLauncher {
   using Team = CpuTeam;
   using Floats = GpuFloats;
   static constexpr bool kPacks = true;
+  static constexpr bool kSettles = true;
 
   explicit LoadsLauncher(std::vector<std::int64_t>& loads) : loads_(&loads) {}
 
@@ -106,19 +107,27 @@ class LoadsLauncher {
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f, typename F::Sum*,
                std::uint32_t*) const {
-    const ColumnGrid grid = column_grid<F>(rows, columns);
-    const std::int64_t strips = (rows + grid.strip - 1) / grid.strip;
-    note(grid.groups * grid.chunks, kColumnThreads, strips / grid.turns * (columns / grid.together),
-         requested(f, grid.strip));
+    this->columns(ColumnsCall<F>{column_grid<F>(rows, columns), f, nullptr});
+  }
+  template <class F>
+  void columns(const ColumnsCall<F>& call) const {
+    const ColumnGrid& grid = call.grid;
+    const std::int64_t strips = (grid.rows + grid.strip - 1) / grid.strip;
+    note(grid.groups * grid.chunks, kColumnThreads,
+         strips / grid.turns * (grid.columns / grid.together), requested(call.f, grid.strip));
   }
   template <class F>
   void each(const Siblings<EachCall<F>>& calls) const {
     for (const EachCall<F>& call : calls) each(call.n, call.f);
   }
   template <class F>
-  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* finished) const {
-    for (const ColumnsCall<F>& call : calls) {
-      columns(call.grid.rows, call.grid.columns, call.f, call.partials, finished);
+  void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t*) const {
+    for (const ColumnsCall<F>& call : calls) columns(call);
+  }
+  template <class Settle, class F>
+  void settled(const Siblings<SettledCall<Settle, F>>& calls) const {
+    for (const SettledCall<Settle, F>& call : calls) {
+      note(call.blocks(), kColumnThreads, call.rows.calls().all(), requested(call.rows, 1));
     }
   }
 

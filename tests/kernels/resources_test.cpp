@@ -29,6 +29,7 @@ const std::map<std::string, unsigned, std::less<>> kThreads = {
     {"each_kernel", kEachThreads},         {"rows_kernel", kTeamLanes},
     {"finished_rows_kernel", kTeamLanes},  {"columns_kernel", kColumnThreads},
     {"sibling_each_kernel", kEachThreads}, {"sibling_columns_kernel", kColumnThreads},
+    {"settled_kernel", kColumnThreads},    {"sibling_settled_kernel", kColumnThreads},
 };
 
 struct Kernel {

@@ -64,14 +64,19 @@ struct ChannelFactors {
   A* offset;
 
   /// Elements of memory of `padded` channels.
-  static constexpr std::int64_t elements(std::int64_t padded) { return 3 * padded; }
+  TY_HD static constexpr std::int64_t elements(std::int64_t padded) { return 3 * padded; }
   /// The arrays of `padded` channels, one after the other.
-  static ChannelFactors at(void* memory, std::int64_t padded) {
+  TY_HD static ChannelFactors at(void* memory, std::int64_t padded) {
     A* const first = static_cast<A*>(memory);
     return {first, first + padded, first + 2 * padded};
   }
   TY_HD ChannelConstants<A> operator[](std::int64_t c) const {
     return {mean[c], factor[c], offset[c]};
+  }
+  TY_HD void set(std::int64_t c, const ChannelConstants<A>& constants) const {
+    mean[c] = constants.mean;
+    factor[c] = constants.factor;
+    offset[c] = constants.offset;
   }
   /// Those of channels [c, c + W), where c and `padded` are multiples of P: 16 bytes at a time.
   template <int P, int W>
@@ -96,10 +101,14 @@ struct GradientFactors {
   A* mean_gradient;
   A* slope;
 
-  static constexpr std::int64_t elements(std::int64_t padded) { return 2 * padded; }
-  static GradientFactors at(void* memory, std::int64_t padded) {
+  TY_HD static constexpr std::int64_t elements(std::int64_t padded) { return 2 * padded; }
+  TY_HD static GradientFactors at(void* memory, std::int64_t padded) {
     A* const first = static_cast<A*>(memory);
     return {first, first + padded};
+  }
+  TY_HD void set(std::int64_t c, const GradientConstants<A>& constants) const {
+    mean_gradient[c] = constants.mean_gradient;
+    slope[c] = constants.slope;
   }
   template <int P, int W>
   TY_HD void load(std::int64_t c, GradientConstants<A>* constants) const {
@@ -123,12 +132,13 @@ struct MakeChannelFactors {
   std::int64_t channels;  // without padding
   ChannelFactors<A> out;
 
+  TY_HD ChannelConstants<A> constants(std::int64_t c, A mean, A variance) const {
+    if (c >= channels) return {A(0), A(0), A(0)};
+    const A scale = gamma != nullptr ? gamma[c] : A(1);
+    return {mean, scale / math::sqrt(variance + eps), beta != nullptr ? beta[c] : A(0)};
+  }
   TY_HD void set(std::int64_t c, A mean, A variance) const {
-    const bool padding = c >= channels;
-    const A scale = padding ? A(0) : gamma != nullptr ? gamma[c] : A(1);
-    out.mean[c] = padding ? A(0) : mean;
-    out.factor[c] = padding ? A(0) : scale / math::sqrt(variance + eps);
-    out.offset[c] = padding || beta == nullptr ? A(0) : beta[c];
+    out.set(c, constants(c, mean, variance));
   }
 };
 
@@ -161,6 +171,11 @@ struct SettleMoments {
     joint[c] = moved_sums(sums, own, pivot);
   }
   TY_HD void operator()(std::int64_t c) const { settle(c, moments_of(joint[c], all, 0)); }
+  /// What finish() sets.
+  TY_HD ChannelConstants<A> constants(std::int64_t c, const PairSum& sums, double pivot) const {
+    const Moments moments = moments_of(sums, all, pivot);
+    return factors.constants(c, static_cast<A>(moments.mean), static_cast<A>(moments.variance));
+  }
 
  private:
   TY_HD void settle(std::int64_t c, const Moments& moments) const {
@@ -179,6 +194,8 @@ struct SettleMoments {
 /// sums.
 template <class A>
 struct SettleGradients {
+  using Sum = PairSum;
+  using Factors = GradientFactors<A>;
   const A* variance;
   A eps;
   A* gamma_gradient;      // or null
@@ -201,13 +218,16 @@ struct SettleGradients {
     }
   }
   TY_HD void operator()(std::int64_t c) const { settle(c, joint[c]); }
+  /// What finish() sets.
+  TY_HD GradientConstants<A> constants(std::int64_t c, const PairSum& sums) const {
+    if (c >= channels) return {A(0), A(0)};
+    return {static_cast<A>(sums.first / all), static_cast<A>(sums.second / all / spread(c))};
+  }
 
  private:
   TY_HD double spread(std::int64_t c) const { return static_cast<double>(variance[c]) + eps; }
   TY_HD void settle(std::int64_t c, const PairSum& sums) const {
-    const bool padding = c >= channels;
-    factors.mean_gradient[c] = padding ? A(0) : static_cast<A>(sums.first / all);
-    factors.slope[c] = padding ? A(0) : static_cast<A>(sums.second / all / spread(c));
+    factors.set(c, constants(c, sums));
   }
 };
 

@@ -34,6 +34,7 @@ class BnRows : public Executor {
                input_.padded == output_.padded),
         form_{step.pass, packs_ && !attributes_.residual, attributes_.relu, step.adds_gradient,
               !step.needs_input_gradient.empty() && step.needs_input_gradient[0]} {
+    form_.leaves_sums = can_leave_sums() && left_grid<Sums<kPack<T>>>(input_.count, padded_).left;
     TY_CHECK(!attributes_.residual || step.inputs[1] == step.inputs[0],
              "a residual has the layout of the tensor that it is added to");
     TY_CHECK(input_.count * padded_ <= std::numeric_limits<std::uint32_t>::max(),
@@ -81,12 +82,33 @@ class BnRows : public Executor {
     using F = std::invoke_result_t<FunctorOf, const Norm&>;
     Siblings<ColumnsCall<F>> calls;
     for_each_norm([&](const Norm& norm) {
-      const ColumnGrid grid = column_grid<F>(norm.input_.count, norm.padded_);
-      calls.add({grid, functor_of(norm), norm.partials_});
+      calls.add({norm.template grid<F::kColumns>(), functor_of(norm), norm.partials_});
     });
     launcher_.columns(calls, finished_);
   }
-  /// What follows from the sums of all replicas; with one replica columns() has done it.
+  /// One launch of the elementwise functor of each norm behind sum_channels(), in which `settle_of`
+  /// the norm finishes what that left, if it did.
+  template <class SettleOf, class RowsOf>
+  void each_settled(const SettleOf& settle_of, const RowsOf& rows_of) const {
+    using Settle = std::invoke_result_t<SettleOf, const Norm&>;
+    using F = std::invoke_result_t<RowsOf, const Norm&>;
+    constexpr int kPack = F::Calls::kPack;
+    if constexpr (Launcher::kSettles && kPack > 1) {
+      if (form_.leaves_sums) {
+        Siblings<SettledCall<Settle, F>> calls;
+        for_each_norm([&](const Norm& norm) {
+          calls.add({norm.template grid<kPack>(), norm.partials_, settle_of(norm), rows_of(norm)});
+        });
+        return launcher_.settled(calls);
+      }
+    }
+    each([&](const Norm& norm) {
+      const F rows = rows_of(norm);
+      return EachCall<F>{rows.calls().all(), rows};
+    });
+  }
+  /// What follows from the sums of all replicas; with one replica it is done where they are
+  /// finished.
   template <class F>
   void join_channels(const F& settle) const {
     if (!batch_.joined()) return;
@@ -108,8 +130,24 @@ class BnRows : public Executor {
   struct Form {
     Pass pass;
     bool has_siblings, relu, adds, wants_gradient;
+    bool leaves_sums = false;  // to its second launch
     bool operator==(const Form&) const = default;
   };
+  template <int P>
+  using Sums = BatchMoments<T, P>;  // GradientSums are split alike
+
+  /// Unless a split has too many partial sums. Those of replicas are joined between two launches.
+  [[nodiscard]] bool can_leave_sums() const {
+    const bool needed = form_.pass == Pass::forward_train ||
+                        (form_.pass == Pass::backward_data && form_.wants_gradient);
+    return Launcher::kSettles && packs_ && needed && !batch_.joined();
+  }
+  template <int P>
+  [[nodiscard]] ColumnGrid grid() const {
+    return form_.leaves_sums ? left_grid<Sums<P>>(input_.count, padded_)
+                             : column_grid<Sums<P>>(input_.count, padded_);
+  }
+
   Form form_;
   std::vector<const Norm*> siblings_;
 };
@@ -170,10 +208,12 @@ class BnRowsForward final : public BnRows<BnRowsForward<T, Launcher>, T, Launche
             this->all(), this->batch_.sums()};
   }
   template <int P>
+  [[nodiscard]] BatchMoments<T, P> moments() const {
+    return {this->input_, x_, settle()};
+  }
+  template <int P>
   void sum_moments() const {
-    this->sum_channels([](const Norm& norm) {
-      return BatchMoments<T, P>{norm.input_, norm.x_, norm.settle()};
-    });
+    this->sum_channels([](const Norm& norm) { return norm.template moments<P>(); });
   }
   template <int P>
   void normalise() const {
@@ -182,11 +222,12 @@ class BnRowsForward final : public BnRows<BnRowsForward<T, Launcher>, T, Launche
   }
   template <int P, bool kRelu, bool kResidual>
   void normalise() const {
-    this->each([](const Norm& norm) {
-      return EachCall<NormaliseRows<T, P, kRelu, kResidual>>{
-          bn_calls<P>(norm.output_),
-          {norm.input_, norm.output_, norm.x_, norm.residual_, norm.y_, norm.factors_.out}};
-    });
+    this->each_settled([](const Norm& norm) { return norm.template moments<P>(); },
+                       [](const Norm& norm) {
+                         return NormaliseRows<T, P, kRelu, kResidual>{
+                             norm.input_,    norm.output_, norm.x_,
+                             norm.residual_, norm.y_,      norm.factors_.out};
+                       });
   }
 
   Pass pass_;
@@ -283,11 +324,11 @@ class BnRowsBackward final : public BnRows<BnRowsBackward<T, Launcher>, T, Launc
   }
   template <int P, bool kRelu, bool kAdds>
   void input_gradient() const {
-    this->each([](const Norm& norm) {
-      return EachCall<InputGradientRows<T, P, kRelu, kAdds>>{
-          bn_calls<P, kBnGradientCallRows>(norm.input_),
-          {norm.second_pass(), norm.settle_.factors, norm.dx_}};
-    });
+    this->each_settled([](const Norm& norm) { return norm.settle_; },
+                       [](const Norm& norm) {
+                         return InputGradientRows<T, P, kRelu, kAdds>{
+                             norm.second_pass(), norm.settle_.factors, norm.dx_};
+                       });
   }
 
   bool adds_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "base/error.h"
 #include "base/host_device.h"
@@ -41,6 +42,7 @@ struct ChannelRows {
         channel_stride(layout.stride[1]),
         even(layout.extent[0] == 1 || image_stride == pixels * pixel_stride) {
     TY_CHECK(layout.block == 1, "rows of channels have no inner blocks");
+    TY_CHECK(count <= std::numeric_limits<std::uint32_t>::max(), "rows are counted in 32 bits");
     TY_CHECK(layout.extent[2] == 1 || layout.extent[3] == 1 ||
                  layout.stride[2] == layout.extent[3] * layout.stride[3],
              "the pixels of an image are equally spaced");
@@ -48,7 +50,9 @@ struct ChannelRows {
 
   /// The offset of row `row`.
   TY_HD std::int64_t offset(std::int64_t row) const {
-    return even ? row * pixel_stride : row / pixels * image_stride + row % pixels * pixel_stride;
+    if (even) return row * pixel_stride;
+    const auto image = static_cast<std::uint32_t>(row) / static_cast<std::uint32_t>(pixels);
+    return image * image_stride + (row - image * pixels) * pixel_stride;
   }
   /// Channels [c, c + W) of a row. Without packs (P = 1) they may be apart.
   template <int P, int W, class T>

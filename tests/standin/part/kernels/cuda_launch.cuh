@@ -26,6 +26,7 @@ class CudaLauncher {
   using Team = CpuTeam;
   using Floats = GpuFloats;
   static constexpr bool kPacks = true;
+  static constexpr bool kSettles = true;
 
   explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -67,6 +68,10 @@ class CudaLauncher {
   void columns(const Siblings<ColumnsCall<F>>& calls, std::uint32_t* /*finished*/) const {
     launch_siblings("columns", kColumnThreads, calls);
   }
+  template <class Settle, class F>
+  void settled(const Siblings<SettledCall<Settle, F>>& calls) const {
+    launch_siblings("settled", kColumnThreads, calls);
+  }
 
  private:
   static constexpr unsigned kEachThreads = 256;
@@ -100,6 +105,10 @@ class CudaLauncher {
   [[nodiscard]] static unsigned blocks_of(const ColumnsCall<F>& call) {
     return grid_of(call.grid.groups * call.grid.chunks);
   }
+  template <class Settle, class F>
+  [[nodiscard]] static unsigned blocks_of(const SettledCall<Settle, F>& call) {
+    return grid_of(call.blocks());
+  }
   template <class F>
   static void run(const EachCall<F>& call) {
     calls(call.n, call.f);
@@ -108,7 +117,15 @@ class CudaLauncher {
   static void run(const ColumnsCall<F>& call) {
     const ColumnChunks<F> chunks{call.f, call.grid, call.partials};
     calls(call.grid.chunks * chunks.groups(), chunks);
+    if (call.grid.left) return;
     calls(chunks.groups(), ColumnTotals<F>{call.f, call.grid, call.partials});
+  }
+  /// The real one's blocks have the constants that one of them stores.
+  template <class Settle, class F>
+  static void run(const SettledCall<Settle, F>& call) {
+    const std::int64_t groups = (call.grid.columns + kColumnLanes - 1) / kColumnLanes;
+    calls(groups, ColumnTotals<Settle>{call.settle, call.grid, call.partials});
+    calls(call.rows.calls().all(), call.rows);
   }
   /// One launch, where the functor has siblings.
   template <class Call>
