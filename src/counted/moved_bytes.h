@@ -9,7 +9,7 @@
 #include "exec/functor/bn.h"
 #include "exec/functor/relu_bias.h"
 #include "kernels/chunk.h"
-#include "kernels/rows_in_turn.h"
+#include "kernels/in_turn.h"
 #include "ops/result_sums.h"
 #include "ops/running_statistics.h"
 #include "optim/accumulate.h"
@@ -103,8 +103,8 @@ std::optional<std::size_t> moved_bytes(const RunSquares<T>& f, std::int64_t /*ru
   return moved<T>(f.chunks * kChunk, 2);
 }
 template <class First, class Second>
-std::optional<std::size_t> moved_bytes(const RowsInTurn<First, Second>& f, std::int64_t rows) {
-  return moved_bytes(f.first, f.rows).value() + moved_bytes(f.second, rows - f.rows).value();
+std::optional<std::size_t> moved_bytes(const InTurn<First, Second>& f, std::int64_t rows) {
+  return moved_bytes(f.first, f.count).value() + moved_bytes(f.second, rows - f.count).value();
 }
 /// A few numbers for each parameter.
 inline std::optional<std::size_t> moved_bytes(const SegmentRoots&, std::int64_t segments) {

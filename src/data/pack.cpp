@@ -47,9 +47,9 @@ class LastBlocks {
   std::int64_t now_ = 0;
 };
 
-class Pack final : public Dataset {
+class PackDataset final : public Dataset {
  public:
-  explicit Pack(const std::filesystem::path& path, std::int64_t limit)
+  explicit PackDataset(const std::filesystem::path& path, std::int64_t limit)
       : name_(path.string()),
         file_(path, ErrorKind::data),
         header_(pack_header(file_.bytes(), name_)),
@@ -106,7 +106,7 @@ class Pack final : public Dataset {
   std::string fingerprint_;
 };
 
-void Pack::read_labels() {
+void PackDataset::read_labels() {
   const auto bytes =
       file_.bytes().subspan(header_.labels_at(), header_.header_at() - header_.labels_at());
   if (hash128_hex(bytes) != header_.labels_hash) {
@@ -122,7 +122,7 @@ void Pack::read_labels() {
                       std::to_string(header_.classes - 1));
 }
 
-void Pack::check_block(std::int64_t block) const {
+void PackDataset::check_block(std::int64_t block) const {
   file_.require_whole();
   std::atomic<bool>& checked = checked_[static_cast<std::size_t>(block)];
   if (checked.load(std::memory_order_relaxed)) return;
@@ -137,7 +137,7 @@ void Pack::check_block(std::int64_t block) const {
 
 /// A block and the pages beside it that the system maps when it is touched (fault-around), which
 /// would otherwise add up.
-std::span<const std::byte> Pack::around(std::int64_t block) const {
+std::span<const std::byte> PackDataset::around(std::int64_t block) const {
   constexpr std::size_t kAround = 1 << 16;
   const auto bytes = bytes_of(block), all = file_.bytes();
   const auto begin = static_cast<std::size_t>(bytes.data() - all.data());
@@ -145,7 +145,7 @@ std::span<const std::byte> Pack::around(std::int64_t block) const {
   return all.subspan(first, std::min(begin + bytes.size() + kAround, all.size()) - first);
 }
 
-std::span<const std::byte> Pack::sample(std::int64_t index) const {
+std::span<const std::byte> PackDataset::sample(std::int64_t index) const {
   const std::int64_t block = index / header_.block;
   const std::int64_t dropped = last_.note(block);
   if (dropped >= 0) file_.drop(around(dropped));
@@ -170,7 +170,7 @@ void declare(config::Fields& fields, PackOptions& options) {
 }
 
 std::unique_ptr<Dataset> open_pack(const PackOptions& options) {
-  auto pack = std::make_unique<Pack>(located(options.file), options.limit);
+  auto pack = std::make_unique<PackDataset>(located(options.file), options.limit);
   if (options.check == PackCheck::opening) {
     each_sample(available_cores(), pack->blocks(),
                 [&](std::int64_t block) { pack->check_block(block); });

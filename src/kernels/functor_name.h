@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/rows_in_turn.h"
+#include "kernels/in_turn.h"
 #include "kernels/siblings.h"
 
 namespace trainyard {
@@ -16,7 +16,7 @@ struct NamedFunctor {
   using Type = F;
 };
 template <class First, class Second>
-struct NamedFunctor<RowsInTurn<First, Second>> : NamedFunctor<First> {};
+struct NamedFunctor<InTurn<First, Second>> : NamedFunctor<First> {};
 template <class Settle, class F>
 struct NamedFunctor<SettledCall<Settle, F>> : NamedFunctor<F> {};
 template <class Call>

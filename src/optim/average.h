@@ -5,7 +5,7 @@
 
 #include "base/host_device.h"
 #include "kernels/chunk.h"
-#include "kernels/rows_in_turn.h"
+#include "kernels/in_turn.h"
 #include "ops/step_tensors.h"
 #include "tensor/dtype.h"
 
@@ -78,7 +78,7 @@ void average(const Launcher& launcher, const AverageBlocks& blocks) {
   };
   const AverageChunks<T> weights = chunks_of(blocks.weights), running = chunks_of(blocks.running);
   launcher.rows(weights.rows() + running.rows(),
-                RowsInTurn<AverageChunks<T>, AverageChunks<T>>{weights, weights.rows(), running});
+                InTurn<AverageChunks<T>, AverageChunks<T>>{weights, weights.rows(), running});
 }
 
 }  // namespace trainyard

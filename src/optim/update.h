@@ -8,7 +8,7 @@
 
 #include "base/host_device.h"
 #include "kernels/chunk.h"
-#include "kernels/rows_in_turn.h"
+#include "kernels/in_turn.h"
 #include "ops/running_statistics.h"
 #include "optim/blocks.h"
 #include "optim/change_elements.h"
@@ -162,9 +162,8 @@ void update_runs(const Launcher& launcher, const UpdateBlocks& blocks, const Rul
   const UpdateRunning<T> running{static_cast<T*>(statistics.running),
                                  static_cast<const T*>(statistics.batch), statistics.rules,
                                  statistics.state, statistics.replicas};
-  launcher.rows(
-      blocks.run_count + statistics.chunks,
-      RowsInTurn<UpdateRun<T, Rule>, UpdateRunning<T>>{update, blocks.run_count, running});
+  launcher.rows(blocks.run_count + statistics.chunks,
+                InTurn<UpdateRun<T, Rule>, UpdateRunning<T>>{update, blocks.run_count, running});
   if constexpr (HasRunningNumber<Rule>) {
     launcher.each(1, AdvanceRule<Rule>{rule, blocks.state, blocks.running_number});
   }
