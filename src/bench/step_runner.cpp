@@ -118,25 +118,19 @@ void StepRunner::step_by(const std::function<void()>& replay) {
 
 void StepRunner::update() {
   updater_.prepare();
-  updater_.begin();
   updater_.apply();
   finish();
 }
 
-void StepRunner::begin() {
-  updater_.begin();
-  model_.take_batch(EvaluatedSplit::training);
-}
-
 void StepRunner::end() {
-  model_.add_results(model_.train());
+  updater_.add_results();
   updater_.reducer().accumulate(0);
   updater_.reducer().all_reduce(0);
   updater_.end_pass(0);
 }
 
 void StepRunner::enqueue() {
-  begin();
+  model_.take_batch(EvaluatedSplit::training);
   model_.train().run();
   end();
 }
@@ -144,8 +138,10 @@ void StepRunner::enqueue() {
 std::vector<StepPart> StepRunner::parts() {
   Queue* const queue = &device_.compute.queue;
   Program& program = model_.train();
-  std::vector<StepPart> parts{{"begin", queue, [this] { begin(); }}};
+  std::vector<StepPart> parts{
+      {"begin", queue, [this] { model_.take_batch(EvaluatedSplit::training); }}};
   for (std::size_t index = 0; index < program.plan().steps.size(); ++index) {
+    if (!program.runs(index)) continue;
     std::string name = name_of(program.plan(), program.plan().steps[index]);
     if (program.done_by_sibling(index)) {
       parts.back().name += ", " + name;

@@ -49,7 +49,7 @@ class StepRunner {
   void update();
   /// The work of a step of one pass as it is recorded: what step() enqueues.
   void enqueue();
-  /// That of a GPU in parts: the begin, the steps of the plan, the update. They refer to the
+  /// That of a GPU in parts: the batch, the steps of the plan, the update. They refer to the
   /// runner.
   [[nodiscard]] std::vector<StepPart> parts();
   void wait() { device_.compute.queue.wait(); }
@@ -63,7 +63,6 @@ class StepRunner {
   [[nodiscard]] const Graph& graph() const { return graph_.graph; }
 
  private:
-  void begin();
   void end();
   void finish();
 

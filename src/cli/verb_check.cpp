@@ -53,7 +53,6 @@ double sum_over_ranks(RankGroup& ranks, double own) {
 double loss_of_one_batch(Session& session, RankGroup& ranks) {
   const TrainingGraph& graph = session.model().graph();
   session.updater().prepare();
-  session.updater().begin();
   session.data().train_feeder->start(0);
   const std::int64_t most = std::min<std::int64_t>(session.batch().steps, 100);
   for (std::int64_t batch = 0; batch < most; ++batch) {

@@ -108,7 +108,7 @@ std::unique_ptr<Executor> make_counted_dense(LaunchLog& log, const StepDescripti
   auto launches = std::make_unique<Launches>(log, step);
   const bool forward = step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
   launches->add_call("product", packed_bytes(rounded_shape(weight), step.storage));
-  if (dense.bias && forward && !direct) launches->add_bias(rows);
+  if (dense.bias && forward && !direct && !step.bias_later) launches->add_bias(rows);
   const bool sums = step.pass == Pass::backward_parameters && !step.bias_summed;
   if (dense.bias && sums) launches->add_bias_gradient(rows);
   return launches;

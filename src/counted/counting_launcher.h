@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "counted/launch_log.h"
 #include "counted/moved_bytes.h"
@@ -22,11 +23,12 @@ class CountingLauncher {
   static constexpr bool kPacks = true;
   static constexpr bool kSettles = true;
 
-  explicit CountingLauncher(LaunchLog& log) : log_(&log) {}
+  /// Without a `kind` launches are of the log's.
+  explicit CountingLauncher(LaunchLog& log, std::string_view kind = {}) : log_(&log), kind_(kind) {}
 
   template <class F>
   void each(std::int64_t n, const F& f) const {
-    if (n > 0) log_->add(functor_name<F>(), moved_by(EachCall<F>{n, f}));
+    if (n > 0) log_->add(functor_name<F>(), moved_by(EachCall<F>{n, f}), kind_);
   }
   template <class F>
   void rows(std::int64_t n, const F& f) const {
@@ -96,6 +98,7 @@ class CountingLauncher {
   }
 
   LaunchLog* log_;
+  std::string_view kind_;  // a literal
 };
 
 }  // namespace trainyard::counted

@@ -17,7 +17,7 @@ namespace trainyard::counted {
 /// One node of a recorded step.
 struct Launch {
   /// What it is for: "convolution" and "product" are calls of libraries, "copy" and "fill" the
-  /// queue's own; else the type of an op, or "packing", "bias", "update" ...
+  /// queue's own; else the type of an op, or "batch", "packing", "bias", "update" ...
   std::string kind;
   std::string functor;   // its name; "" unless it is a launch of ours
   bool library = false;  // a call of cuDNN or cuBLASLt
@@ -32,8 +32,10 @@ class LaunchLog {
  public:
   /// What the following launches are for.
   void set_kind(std::string_view kind) { kind_ = kind; }
-  void add(std::string functor, std::optional<std::size_t> bytes) {
-    launches_.push_back({.kind = kind_, .functor = std::move(functor), .bytes = bytes});
+  void add(std::string functor, std::optional<std::size_t> bytes, std::string_view kind = {}) {
+    launches_.push_back({.kind = kind.empty() ? kind_ : std::string(kind),
+                         .functor = std::move(functor),
+                         .bytes = bytes});
   }
   /// Of a library, or of a functor that does what libraries do.
   void add_call(std::string_view kind, std::size_t bytes, double flop, std::string functor = {}) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "data/gather.h"
 #include "exec/functor/bias.h"
 #include "exec/functor/bn.h"
 #include "exec/functor/relu_bias.h"
@@ -54,6 +55,20 @@ std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P, kRelu, kAdd
   return moved<T>(f.tensors.input.count * f.tensors.input.padded, kAdds ? 4 : 3);
 }
 
+// Batches. A call is a pixel, or 8 bytes of what is copied.
+inline std::optional<std::size_t> moved_bytes(const CopyWords& f, std::int64_t /*calls*/) {
+  return moved<std::uint64_t>(f.count, 2);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const GatherBatch<T>& f, std::int64_t pixels) {
+  return moved<std::uint8_t>(pixels, f.layout.extent[1]) +
+         moved<T>(pixels, f.layout.padded_channels);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const PlaceBatch<T>& f, std::int64_t pixels) {
+  return moved<float>(pixels, f.layout.extent[1]) + moved<T>(pixels, f.layout.padded_channels);
+}
+
 // Biases.
 template <class T, int P, bool kRelu>
 std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P, kRelu>&, std::int64_t calls) {
@@ -68,7 +83,10 @@ std::optional<std::size_t> moved_bytes(const ReluBiasRows<T, P>&, std::int64_t c
   return moved<T>(calls, 3);
 }
 
-// Gradients and the update. A row is a run of chunks.
+// Gradients and the update. A row is a run of chunks, or a column of results.
+inline std::optional<std::size_t> moved_bytes(const ResultSums& f, std::int64_t columns) {
+  return moved<float>(f.table.samples * columns, 1);
+}
 template <class T>
 std::optional<std::size_t> moved_bytes(const AddGradients<T>& f, std::int64_t calls) {
   return moved<T>(calls, f.first ? 2 : 3);
@@ -77,7 +95,8 @@ std::optional<std::size_t> moved_bytes(const AddGradients<T>& f, std::int64_t ca
 template <class T>
 std::optional<std::size_t> moved_bytes(const FinishGradients<T>& f, std::int64_t /*runs*/) {
   const bool changes = f.task.unscale || f.task.weights != nullptr;
-  return moved<T>(f.chunks * kChunk, changes ? 3 : 1) + moved<T>(f.task.biased_count * kChunk, 3);
+  return moved<T>(f.chunks * kChunk, changes ? 3 : 1) + moved<T>(f.task.biased_count * kChunk, 3) +
+         f.task.packed.bytes + moved_bytes(f.task.results, f.task.results.table.columns()).value();
 }
 template <class T, class Rule>
 std::optional<std::size_t> moved_bytes(const DirectRun<T, Rule>& f, std::int64_t /*runs*/) {
@@ -85,7 +104,7 @@ std::optional<std::size_t> moved_bytes(const DirectRun<T, Rule>& f, std::int64_t
 }
 template <class T, class Rule>
 std::optional<std::size_t> moved_bytes(const UpdateRun<T, Rule>& f, std::int64_t /*runs*/) {
-  return moved<T>(f.all.chunks * kChunk, 3 + 2 * UpdateRun<T, Rule>::All::kSlots);
+  return moved<T>(f.all.chunks * kChunk, 3 + 2 * UpdateRun<T, Rule>::All::kSlots) + f.packed.bytes;
 }
 template <class T>
 std::optional<std::size_t> moved_bytes(const UpdateRunning<T>&, std::int64_t chunks) {
@@ -94,9 +113,6 @@ std::optional<std::size_t> moved_bytes(const UpdateRunning<T>&, std::int64_t chu
 template <class T>
 std::optional<std::size_t> moved_bytes(const AverageChunks<T>& f, std::int64_t /*rows*/) {
   return moved<T>(f.chunks * kChunk, 3);
-}
-inline std::optional<std::size_t> moved_bytes(const ResultSums& f, std::int64_t columns) {
-  return moved<float>(f.table.samples * columns, 1);
 }
 template <class T>
 std::optional<std::size_t> moved_bytes(const RunSquares<T>& f, std::int64_t /*runs*/) {

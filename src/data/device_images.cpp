@@ -72,21 +72,21 @@ void DeviceImages::gather(const DeviceBatch& batch, const TensorView& images) co
     from.sample_index = batch.sample_index;
   }
   from.spatial = batch.spatial;
-  if (samples_ != nullptr) return gather_samples(from, batch.colours, images);
-  launches_.gather(from, images);
+  if (samples_ != nullptr) return gather_samples(from, batch, images);
+  launches_.gather(from, images, batch.words);
 }
 
-void DeviceImages::gather_samples(const GatherSource& from, const ColourStep* colours,
+void DeviceImages::gather_samples(const GatherSource& from, const DeviceBatch& batch,
                                   const TensorView& images) const {
   const Shape shape = shape_of(images.layout);
-  launches_.gather(from, {samples_->data(), DType::f32, plain_layout(shape)});
+  launches_.gather(from, {samples_->data(), DType::f32, plain_layout(shape)}, batch.words);
   SampleProgram program = program_;
-  program.colours = colours;
+  program.colours = batch.colours;
   launches_.run(program, shape.n());
-  if (whitening_ == nullptr) return launches_.place(samples_->data(), images);
+  if (whitening_ == nullptr) return launches_.place(samples_->data(), images, {});
   const std::int64_t elements = program.channels * program.plane;
   launches_.whiten({samples_->data(), whitening_->data(), whitened_->data(), elements}, shape.n());
-  launches_.place(whitened_->data(), images);
+  launches_.place(whitened_->data(), images, {});
 }
 
 }  // namespace trainyard

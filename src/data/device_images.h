@@ -20,6 +20,7 @@ struct DeviceBatch {
   const SpatialStep* spatial = nullptr;        // [n, Pipeline::spatial_steps()]
   const ColourStep* colours = nullptr;         // [n, Pipeline::colour_steps()]
   const std::uint8_t* bytes = nullptr;         // [n, c, h, w]; not of a set that stays there
+  CopyWords words = {};                        // copied by the same launch
 };
 
 /// The bytes of a set that stays on the device, or those of a batch, which are copied for each
@@ -48,7 +49,7 @@ class DeviceImages {
  private:
   void prepare(Device& device, Queue& queue, std::int64_t batch, const Shape& image,
                const Pipeline& pipeline);
-  void gather_samples(const GatherSource& from, const ColourStep* colours,
+  void gather_samples(const GatherSource& from, const DeviceBatch& batch,
                       const TensorView& images) const;
 
   const BatchLaunches& launches_;

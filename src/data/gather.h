@@ -1,15 +1,54 @@
-// A batch made on a device from 8-bit images, of a set that stays there or of the batch itself:
-// gathered, augmented, preprocessed, and written in the layout of the network's first layer. The
-// floats are bit-identical to Pipeline's.
+// A batch made on a device: from 8-bit images, of a set that stays there or of the batch itself,
+// gathered, augmented, preprocessed, and written in the layout of the network's first layer; or
+// from the host's floats. The floats are bit-identical to Pipeline's.
 #pragma once
 
 #include <cstdint>
 
 #include "data/sample_program.h"
 #include "data/spatial_step.h"
+#include "kernels/pack.h"
 #include "tensor/layout.h"
 
 namespace trainyard {
+
+/// Brings the parts of a batch that are read at fixed addresses there: a call copies 8 bytes.
+struct CopyWords {
+  const std::uint64_t* from = nullptr;
+  std::uint64_t* to = nullptr;
+  std::int64_t count = 0;
+
+  TY_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
+};
+
+/// A pixel of a batch, and its place in its image.
+struct BatchPixel {
+  std::int64_t n, y, x, place;
+};
+/// The i-th, of images n, c, h, w.
+[[nodiscard]] TY_HD BatchPixel batch_pixel(const Layout& layout, std::int64_t i) {
+  const auto w = static_cast<std::uint32_t>(layout.extent[3]);
+  const std::uint32_t line = static_cast<std::uint32_t>(i) / w;
+  const std::uint32_t n = line / static_cast<std::uint32_t>(layout.extent[2]);
+  const std::int64_t y = line - n * layout.extent[2], x = i - std::int64_t{line} * w;
+  return {n, y, x, y * w + x};
+}
+
+/// Writes value(c) to channel c of a pixel, and zeros to the padding behind them: by one store
+/// where all are a pack of few channels.
+template <class T, class Value>
+TY_HD void write_pixel(const Layout& layout, T* images, const BatchPixel& at, const Value& value) {
+  constexpr int kMost = kPack<T> < 4 ? kPack<T> : 4;
+  const std::int64_t channels = layout.extent[1], all = layout.padded_channels;
+  const auto of = [&](std::int64_t c) { return c < channels ? static_cast<T>(value(c)) : T{}; };
+  if (all == kPack<T> && channels <= kMost && layout.block == 1 && layout.stride[1] == 1) {
+    Pack<T, kPack<T>> pack = {};
+    TY_UNROLL
+    for (int c = 0; c < kMost; ++c) pack.value[c] = of(c);
+    return store_pack<T, kPack<T>>(images + layout.offset(at.n, 0, at.y, at.x), pack);
+  }
+  for (std::int64_t c = 0; c < all; ++c) images[layout.offset(at.n, c, at.y, at.x)] = of(c);
+}
 
 /// The source of a batch. Pointers are device memory.
 struct GatherSource {
@@ -57,8 +96,7 @@ struct AugmentedImage {
   }
 };
 
-/// One call per pixel of the batch: n * h * w of them, all channels of the pixel. Padding channels
-/// are left unchanged.
+/// One call per pixel of the batch: n * h * w of them, all channels of the pixel.
 template <class T>
 struct GatherBatch {
   GatherSource from;
@@ -66,26 +104,24 @@ struct GatherBatch {
   T* images;
 
   TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t h = layout.extent[2], w = layout.extent[3];
-    const std::int64_t n = i / (h * w), pixel = i - n * h * w;
-    const std::int64_t y = pixel / w, x = pixel - y * w;
-    const std::int64_t channels = layout.extent[1];
-    const std::int64_t index = from.sample_index == nullptr ? n : from.sample_index[n];
+    const BatchPixel at = batch_pixel(layout, i);
+    const std::int64_t of_image = layout.extent[2] * layout.extent[3];
+    const std::int64_t index = from.sample_index == nullptr ? at.n : from.sample_index[at.n];
     const std::uint8_t* const sample =
-        from.set + index * channels * (std::int64_t{from.set_h} * from.set_w);
-    const SpatialStep* const steps = from.spatial + n * from.spatial_steps;
+        from.set + index * layout.extent[1] * (std::int64_t{from.set_h} * from.set_w);
+    const SpatialStep* const steps = from.spatial + at.n * from.spatial_steps;
     const bool moved = from.spatial_steps > 0;
     const std::int32_t sample_h = moved ? steps->in_h : from.set_h;
     const std::int32_t sample_w = moved ? steps->in_w : from.set_w;
     const std::int64_t plane = std::int64_t{sample_h} * sample_w;
-    for (std::int64_t c = 0; c < channels; ++c) {
+    write_pixel(layout, images, at, [&](std::int64_t c) {
       const AugmentedImage image{sample + c * plane, sample_w, steps};
-      float value = image.at(from.spatial_steps, y, x);
+      float value = image.at(from.spatial_steps, at.y, at.x);
       for (std::int32_t k = 0; k < from.pixels.count; ++k) {
-        value = from.pixels.steps[k].applied(value, c, c * h * w + pixel);
+        value = from.pixels.steps[k].applied(value, c, c * of_image + at.place);
       }
-      images[layout.offset(n, c, y, x)] = static_cast<T>(value);
-    }
+      return value;
+    });
   }
 };
 
@@ -97,13 +133,10 @@ struct PlaceBatch {
   T* images;
 
   TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t channels = layout.extent[1], h = layout.extent[2], w = layout.extent[3];
-    const std::int64_t n = i / (h * w), pixel = i - n * h * w;
-    const std::int64_t y = pixel / w, x = pixel - y * w;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      images[layout.offset(n, c, y, x)] =
-          static_cast<T>(samples[(n * channels + c) * h * w + pixel]);
-    }
+    const BatchPixel at = batch_pixel(layout, i);
+    const std::int64_t of_image = layout.extent[2] * layout.extent[3];
+    const float* const from = samples + at.n * layout.extent[1] * of_image + at.place;
+    write_pixel(layout, images, at, [&](std::int64_t c) { return from[c * of_image]; });
   }
 };
 

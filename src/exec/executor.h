@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/launch.h"
+#include "ops/loss_head.h"
 #include "ops/op.h"
 #include "ops/step_tensors.h"
 #include "tensor/layout.h"
@@ -43,6 +44,8 @@ struct StepDescription {
   /// pixels, which are the gradient of the bias, are parameter_gradients[0].
   bool sums_bias = false;
   bool bias_summed = false;  // backward_parameters: that step writes the bias's gradient
+  bool bias_later = false;   // forward of a dense layer: a later step adds the bias
+  LossHead head = {};        // backward_data of a loss
   bool beside = false;       // runs on StepQueues::beside
   std::uint32_t node = 0;    // index of the node in its graph: keys random draws
   int threads = 1;

@@ -87,6 +87,15 @@ struct CudaTeam {
                   total = combine_lanes(total, LaneSum{});))
     return total;
   }
+  /// The same of an f that only loads: 8 loads are in flight at once.
+  template <class T, class F>
+  TY_HD T sum_loaded(std::int64_t n, const F& f) const {
+    T total{};
+    NV_IF_TARGET(NV_IS_DEVICE,
+                 (add_of_lane(threadIdx.x, n, f, [&](std::int64_t, T value) { total += value; });
+                  total = combine_lanes(total, LaneSum{});))
+    return total;
+  }
   /// Largest f(i); `least` for n = 0. NaN wins, so that it is not lost. In the order of sum().
   template <class T, class F>
   TY_HD T max(std::int64_t n, T least, const F& f) const {

@@ -52,6 +52,11 @@ struct CpuTeam {
     }
     return lanes[0];
   }
+  /// The same of an f that only loads.
+  template <class T, class F>
+  TY_HD T sum_loaded(std::int64_t n, const F& f) const {
+    return sum<T>(n, f);
+  }
   /// Largest f(i); `least` for n = 0. NaN wins, so that it is not lost. In the order of sum().
   template <class T, class F>
   TY_HD T max(std::int64_t n, T least, const F& f) const {

@@ -41,7 +41,16 @@ void BatchMemory::put(std::span<const std::span<const std::byte>> parts) {
 }
 
 void BatchMemory::take() const {
+  if (upload_ && compute_.batches != nullptr) return compute_.batches->copy(words());
   if (upload_) compute_.queue.copy(home_, upload_->at(upload_->place()), home_bytes_);
+}
+
+CopyWords BatchMemory::words() const {
+  if (!upload_) return {};
+  constexpr std::size_t kWord = sizeof(std::uint64_t);  // a last one may reach into the slot's rest
+  return {.from = reinterpret_cast<const std::uint64_t*>(upload_->at(upload_->place())),
+          .to = reinterpret_cast<std::uint64_t*>(home_),
+          .count = static_cast<std::int64_t>((home_bytes_ + kWord - 1) / kWord)};
 }
 
 std::byte* BatchMemory::data(std::size_t part, std::size_t place) const {

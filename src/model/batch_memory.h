@@ -20,8 +20,8 @@ struct BatchPart {
 
 /// The parts of the loaded batch. On a device that works asynchronously a batch is uploaded to one
 /// of several places, all of it by one copy. Parts with in_place are read there; take() copies the
-/// others home, by one copy too. Addresses within places are fixed in recorded work, which is
-/// therefore recorded once for each place.
+/// others home, by one copy too, and words() is that copy. Addresses within places are fixed in
+/// recorded work, which is therefore recorded once for each place.
 class BatchMemory {
  public:
   /// The homes of parts that are not in_place must be close together, as those of ModelMemory's
@@ -33,10 +33,12 @@ class BatchMemory {
   void put(std::span<const std::span<const std::byte>> parts);
   /// Enqueues bringing home the loaded batch.
   void take() const;
+  /// The same as a part of a launch; nothing if the batch is there.
+  [[nodiscard]] CopyWords words() const;
   [[nodiscard]] std::size_t places() const { return upload_ ? BatchUpload::kPlaces : 1; }
   /// Of the loaded batch.
   [[nodiscard]] std::size_t place() const { return upload_ ? upload_->place() : 0; }
-  /// Where a part with in_place is read.
+  /// Where a part arrives, and with in_place is read.
   [[nodiscard]] std::byte* data(std::size_t part, std::size_t place) const;
 
  private:

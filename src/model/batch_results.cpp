@@ -32,6 +32,11 @@ void BatchResults::append(const ResultValues& values) {
   table.list[table.count++] = values;
 }
 
+std::optional<ResultSums> BatchResults::in_one() const {
+  if (tables_.size() > 1) return std::nullopt;
+  return ResultSums{tables_.front(), totals_};
+}
+
 void BatchResults::add() const {
   double* totals = totals_;
   for (const ResultTable& table : tables_) {

@@ -1,6 +1,7 @@
 // The losses and metrics of a program's batch, summed on the device.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/compute.h"
@@ -18,6 +19,8 @@ class BatchResults {
   BatchResults(const Compute& compute, const TrainingGraph& graph, const ModelMemory& memory,
                const Program& program);
 
+  /// All sums as one functor, if one launch has room for them.
+  [[nodiscard]] std::optional<ResultSums> in_one() const;
   /// Enqueues adding the sums of the batch that the program has just run to the memory's results.
   void add() const;
 

@@ -1,6 +1,7 @@
 // The device, queues and executors of a model.
 #pragma once
 
+#include "data/batch_launches.h"
 #include "device/device.h"
 #include "exec/executor.h"
 #include "optim/update_launches.h"
@@ -17,6 +18,9 @@ struct Compute {
   // All-reduces of gradients on this one overlap the backward pass; null: they follow it. An urgent
   // one: else a kernel of theirs would wait behind all blocks of the backward pass.
   Queue* sums = nullptr;
+  // Bring batches to where a program reads them, on targets that merge launches; null: the queue
+  // and the executors do.
+  const BatchLaunches* batches = nullptr;
 };
 
 }  // namespace trainyard

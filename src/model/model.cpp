@@ -45,6 +45,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
       programs_(make_programs(graph, compute.executors, options)),
       evaluations_{evaluation_of(EvaluatedSplit::training),
                    evaluation_of(EvaluatedSplit::validation)} {
+  if (!eval().plan().target.merges_launches) compute_.batches = nullptr;
   require_memory(programs_, compute.device, graph, compute.executors, options);
   memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
   transient_ = compute.device.allocate(programs_.transient_bytes());
@@ -183,7 +184,7 @@ std::byte* Model::image_part(std::size_t index) const {
 }
 
 void Model::make_reorders(int threads) {
-  if (programs_.sizes.staging_bytes == 0) return;
+  if (programs_.sizes.staging_bytes == 0 || compute_.batches != nullptr) return;
   const TensorView images = eval().view(graph_.images);
   const Layout plain = plain_layout(shape_of(images.layout));
   for (std::size_t place = 0; place < batch_memory_->places(); ++place) {
@@ -233,17 +234,23 @@ void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
 }
 
 void Model::take_batch(EvaluatedSplit split) {
-  batch_memory_->take();
   const DeviceImages* const images =
       split == EvaluatedSplit::training ? train_images_ : eval_images_;
   if (images != nullptr) {
-    images->gather({.sample_index = memory_->sample_index(),
+    // The launch that reads the samples' indices is the one that brings them home.
+    const std::byte* const index = batch_memory_->data(graph_.fields.size(), batch_place());
+    images->gather({.sample_index = reinterpret_cast<const std::int64_t*>(index),
                     .spatial = reinterpret_cast<const SpatialStep*>(image_part(0)),
                     .colours = reinterpret_cast<const ColourStep*>(image_part(1)),
-                    .bytes = reinterpret_cast<const std::uint8_t*>(image_part(2))},
+                    .bytes = reinterpret_cast<const std::uint8_t*>(image_part(2)),
+                    .words = batch_memory_->words()},
                    eval().view(graph_.images));
-  } else if (!reorder_images_.empty()) {
-    reorder_images_[batch_place()]->run();
+  } else if (compute_.batches != nullptr && programs_.sizes.staging_bytes > 0) {
+    compute_.batches->place(reinterpret_cast<const float*>(image_part(0)),
+                            eval().view(graph_.images), batch_memory_->words());
+  } else {
+    batch_memory_->take();
+    if (!reorder_images_.empty()) reorder_images_[batch_place()]->run();
   }
 }
 

@@ -91,6 +91,7 @@ class Model {
   void add_results(const Program& program) {
     (&program == programs_.train.get() ? *train_results_ : *eval_results_).add();
   }
+  [[nodiscard]] const BatchResults& train_results() const { return *train_results_; }
   /// Enqueues the evaluation of the loaded batch of `split`; its results are added to the sums.
   void evaluate(EvaluatedSplit split = EvaluatedSplit::validation) {
     evaluations_[static_cast<std::size_t>(split)].run(batch_place());

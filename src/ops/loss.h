@@ -26,6 +26,7 @@
 #include "ops/loss_functions.h"
 #include "ops/op.h"
 #include "ops/step_tensors.h"
+#include "ops/top_k.h"
 
 namespace trainyard {
 
@@ -121,6 +122,29 @@ struct LossGradients {
   }
 };
 
+/// What a LossHead computes of a row; the values' gradient comes last, since it may take their
+/// place.
+template <class Loss, class T>
+struct LossHeadRows {
+  LossValues<Loss, T> values;
+  LossGradients<Loss, T> gradients;
+  TopKRows<T> accuracy = {};            // without `right`: none
+  T* x = nullptr;                       // [n, classes]
+  const Arithmetic<T>* bias = nullptr;  // [classes], which x lacks; null: nothing
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    if (bias != nullptr) {
+      T* const own = x + n * values.rows.classes;
+      team.each(values.rows.classes, [&](std::int64_t c) {
+        own[c] = static_cast<T>(static_cast<Arithmetic<T>>(own[c]) + bias[c]);
+      });
+    }
+    if (accuracy.right != nullptr) accuracy(team, n);
+    values(team, n);
+    gradients(team, n);
+  }
+};
+
 /// [[n, classes], target, weights?] to [n], or [[n, classes, 1, t], labels [n, t], weights?] to
 /// [n * t].
 template <class Loss>
@@ -142,9 +166,11 @@ class LossOp final : public AnyLoss {
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     using A = Arithmetic<T>;
-    const LossRows<T> rows = rows_of<T>(tensors);
+    const LossRows<T> rows = rows_of<T>(step, tensors);
     const std::int64_t count = tensors.inputs[0].layout.extent[0] * rows.positions;
-    if (step.backward()) {
+    if (step.head.losses) {
+      launcher.rows(count, head_of<T>(step, tensors, rows));
+    } else if (step.backward()) {
       const A* const dy =
           tensors.output_gradients.empty() ? nullptr : tensors.output_gradients[0].as<const A>();
       launcher.rows(count, LossGradients<Loss, T>{rows, dy, tensors.input_gradients[0].as<T>()});
@@ -155,7 +181,22 @@ class LossOp final : public AnyLoss {
 
  private:
   template <class T>
-  [[nodiscard]] LossRows<T> rows_of(const StepTensors& tensors) const {
+  [[nodiscard]] LossHeadRows<Loss, T> head_of(const FunctorStep& step, const StepTensors& tensors,
+                                              const LossRows<T>& rows) const {
+    using A = Arithmetic<T>;
+    LossHeadRows<Loss, T> head{.values = {rows, tensors.outputs[0].as<A>()},
+                               .gradients = {rows, nullptr, tensors.input_gradients[0].as<T>()}};
+    if (const TopKOp* const accuracy = step.head.accuracy) {
+      head.accuracy = accuracy->rows_of<T>(tensors, tensors.inputs.back(), tensors.outputs[1]);
+    }
+    if (step.head.adds_bias) {
+      head.x = tensors.inputs[0].as<T>();
+      head.bias = tensors.parameters[0].as<const A>();
+    }
+    return head;
+  }
+  template <class T>
+  [[nodiscard]] LossRows<T> rows_of(const FunctorStep& step, const StepTensors& tensors) const {
     const TensorView &outputs = tensors.inputs[0], &target = tensors.inputs[1];
     LossRows<T> rows{outputs.as<T>(), outputs.layout.extent[1],
                      static_cast<Arithmetic<T>>(values().label_smoothing)};
@@ -166,7 +207,7 @@ class LossOp final : public AnyLoss {
       rows.each = outputs.layout.rank == 4 ? 1 : target.layout.extent[1];
     }
     rows.positions = outputs.layout.extent[3];
-    if (tensors.inputs.size() == 3) rows.weights = tensors.inputs[2].as<const float>();
+    if (step.inputs.size() == 3) rows.weights = tensors.inputs[2].as<const float>();
     rows.state = tensors.batch.state;
     return rows;
   }

@@ -76,14 +76,23 @@ class TopKOp final : public Metric {
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     if (step.backward()) return;  // a step function has no gradient, and none is requested
+    const Layout& layout = tensors.inputs[0].layout;
+    launcher.rows(layout.extent[0] * layout.extent[3],
+                  rows_of<T>(tensors, tensors.inputs[1], tensors.outputs[0]));
+  }
+  /// Of the values inputs[0].
+  template <class T>
+  [[nodiscard]] TopKRows<T> rows_of(const StepTensors& tensors, const TensorView& labels,
+                                    const TensorView& right) const {
     const TensorView& values = tensors.inputs[0];
-    const std::int64_t positions = values.layout.extent[3];
-    launcher.rows(
-        values.layout.extent[0] * positions,
-        TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
-                    tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1], attributes_.k,
-                    static_cast<Arithmetic<T>>(attributes_.threshold.value_or(0)), positions,
-                    tensors.batch.state});
+    return {.x = values.as<T>(),
+            .labels = labels.as<const std::int32_t>(),
+            .right = right.as<Arithmetic<T>>(),
+            .classes = values.layout.extent[1],
+            .k = attributes_.k,
+            .threshold = static_cast<Arithmetic<T>>(attributes_.threshold.value_or(0)),
+            .positions = values.layout.extent[3],
+            .state = tensors.batch.state};
   }
 
  private:

@@ -10,6 +10,8 @@
 #include "optim/chunk_runs.h"
 #include "optim/micro_batches.h"
 #include "optim/norm_blocks.h"
+#include "optim/packed_form.h"
+#include "optim/step_functors.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {
@@ -53,6 +55,9 @@ struct UpdateBlocks {
   GradientClip clip;                      // a rule reads its gradients clipped
   double* running_number = nullptr;       // of a rule that has one, see rules.h
   NormBlocks norms;
+  PackedTable packed;                 // which a rule writes besides the weights
+  std::uint32_t* finished = nullptr;  // see finished_rows(); null: the rule does not end the step
+  EndUpdate end;
 };
 
 }  // namespace trainyard

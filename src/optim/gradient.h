@@ -30,7 +30,7 @@ void finish_gradients(const Launcher& launcher, const UpdateBlocks& blocks,
   with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.finished_rows(
-        blocks.run_count + task.biased_count,
+        blocks.run_count + task.biased_count + task.results.table.columns(),
         FinishGradients<T>{static_cast<const T*>(blocks.weights), static_cast<T*>(blocks.gradients),
                            blocks.segments, blocks.runs, blocks.run_count, blocks.chunks, task},
         task.sums.finished);

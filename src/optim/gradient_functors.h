@@ -5,7 +5,9 @@
 
 #include "base/math.h"
 #include "kernels/chunk.h"
+#include "ops/result_sums.h"
 #include "optim/blocks.h"
+#include "optim/packed_form.h"
 
 namespace trainyard {
 
@@ -26,7 +28,7 @@ struct RunSums {
   template <class Team>
   [[nodiscard]] TY_HD double total(const Team& team, std::int64_t runs) const {
     const double* const p = partials;
-    return team.template sum<double>(runs, [=](std::int64_t i) { return p[i]; });
+    return team.template sum_loaded<double>(runs, [=](std::int64_t i) { return p[i]; });
   }
 };
 
@@ -52,16 +54,18 @@ struct GradientFinish {
   const BiasedMeans* biased = nullptr;
   std::int64_t biased_count = 0;
   const double* replicas = nullptr;  // whose batch means are summed
+  PackedTable packed;                // gradients that a pass has left so, in the first form
+  ResultSums results = {};  // of the batch, which the end needs; without columns: summed already
 };
 
 /// A row is a run: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
 /// and term only where there is one. The loss scale is a power of two, so its division is exact;
 /// `samples / weights` makes the mean over samples that over their weights (0 without weights); the
 /// term is that of Keras's l2 in the loss, and frozen parameters have none. Where no pass writes
-/// the gradient it is 0, whatever the last step left there. The last rows add the biases that batch
-/// means lack. The end takes the norm, and withholds the step, unless an earlier one is
-/// withheld: marks it in the state if norm or loss is not finite, or if no sample counts, which
-/// EndUpdate undoes.
+/// the gradient it is 0, whatever the last step left there. Further rows add the biases that batch
+/// means lack, and the last ones sum results. The end takes the norm, and withholds the step,
+/// unless an earlier one is withheld: marks it in the state if norm or loss is not finite, or if no
+/// sample counts, which EndUpdate undoes.
 template <class T>
 struct FinishGradients {
   const T* weights;
@@ -74,6 +78,8 @@ struct FinishGradients {
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const std::int64_t column = row - run_count - task.biased_count;
+    if (column >= 0) return task.results(team, column);
     if (row >= run_count) return add_biases(team, task.biased[row - run_count]);
     const ChunkRun run = runs[row];
     const Segment& segment = segments[run.segment];
@@ -81,6 +87,7 @@ struct FinishGradients {
     const T l2 = segment.frozen != 0 ? T(0) : static_cast<T>(2.0 * segment.l2);
     T* const g = gradients + run.first * kChunk;
     const std::int64_t count = run.chunks * kChunk;
+    unpack_elements(team, task.packed, run.segment, run.first * kChunk, count, gradients);
     if (unwritten || l2 != 0 || task.unscale || task.weights != nullptr) {
       const T* const w = weights + run.first * kChunk;
       const T scale = static_cast<T>(task.unscale ? 1.0 / task.state->loss_scale : 1.0);

@@ -25,14 +25,16 @@ struct LossScale {
   static constexpr double kMost = 1 << 24;
 };
 
-/// Sets the learning rate and gradient scale of the step that begins.
+/// Sets the learning rate and gradient scale of the step that begins. A window that ends before it
+/// gives no rate: the host begins that step with the next window.
 struct BeginUpdate {
-  StepState* state;
-  const RateWindow* window;
-  double samples;  // per step, over all ranks and micro-batches
+  StepState* state = nullptr;
+  const RateWindow* window = nullptr;
+  double samples = 1;  // per step, over all ranks and micro-batches
 
   TY_HD void operator()(std::int64_t /*unused*/) const {
-    state->rate = window->rates[state->tried - window->first];
+    const std::int64_t at = state->tried - window->first;
+    if (at < RateWindow::kRates) state->rate = window->rates[at];
     state->gradient_scale = state->loss_scale / samples;
   }
 };
@@ -44,15 +46,17 @@ struct ResultRow {
 
 /// Ends a step: stores its results until the host reads them, clears the sums for the next step,
 /// counts it, and adjusts a dynamic loss scale: a step that overflowed is skipped and does not end
-/// the run. So is one without a sample that counts, which FinishGradients has marked as skipped.
+/// the run. So is one without a sample that counts, which FinishGradients has marked as skipped. At
+/// last it begins the next step.
 struct EndUpdate {
-  StepState* state;
-  double* current;  // [width], see ResultRow
-  double* rows;     // [capacity][width], filled in turn
-  std::int64_t width;
-  std::int64_t capacity;
+  StepState* state = nullptr;
+  double* current = nullptr;  // [width], see ResultRow
+  double* rows = nullptr;     // [capacity][width], filled in turn
+  std::int64_t width = 0;
+  std::int64_t capacity = 0;
   LossScale scale;
   double time_decay = 0;  // Keras's decay: lr / (1 + time_decay * finished steps)
+  BeginUpdate next = {};  // without a window nothing begins
 
   TY_HD void operator()(std::int64_t /*unused*/) const {
     const bool finite = state->nonfinite_step < 0;
@@ -80,6 +84,7 @@ struct EndUpdate {
       if (state->loss_scale < LossScale::kMost) state->loss_scale *= 2;
       state->good_steps = 0;
     }
+    if (next.window != nullptr) next(0);
   }
 };
 

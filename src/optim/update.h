@@ -85,11 +85,14 @@ struct DirectRun {
   }
 };
 
-/// The last phase of every rule: changes the weights of one run.
+/// The last phase of every rule: changes the weights of one run. It may pack them, and in
+/// finished_rows() it ends the step.
 template <class T, class Rule>
 struct UpdateRun {
   using All = RuleRuns<T, Rule, kAppliedSlots<Rule>>;
   All all;
+  PackedTable packed;
+  EndUpdate end;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
@@ -110,6 +113,13 @@ struct UpdateRun {
       e.weight = shrink * e.weight;
       step(g * clip, e);
     });
+    pack_elements(team, packed, run.segment, run.first * kChunk, run.chunks * kChunk,
+                  all.blocks.weight);
+  }
+  template <class Team>
+  TY_HD void finish(const Team& team) const {
+    const EndUpdate& own = end;
+    team.once([&] { own(0); });
   }
 };
 
@@ -146,7 +156,7 @@ RuleRuns<T, Rule, slots> rule_runs(const UpdateBlocks& blocks, const Rule& rule,
 }
 
 /// The phases of one step of `rule` over its runs, in order, in arithmetic type T. The last one
-/// updates the statistics too.
+/// updates the statistics too, and with UpdateBlocks::finished ends the step.
 template <class T, class Launcher, class Rule>
 void update_runs(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
                  double time_decay, const StatisticBlocks& statistics) {
@@ -157,15 +167,21 @@ void update_runs(const Launcher& launcher, const UpdateBlocks& blocks, const Rul
     clip = {};  // the direction is not clipped
   }
   if constexpr (HasTrustRatio<Rule>) segment_norms<T>(launcher, blocks, clip);
-  const UpdateRun<T, Rule> update{
-      rule_runs<T, kAppliedSlots<Rule>>(blocks, rule, clip, time_decay)};
+  const UpdateRun<T, Rule> update{rule_runs<T, kAppliedSlots<Rule>>(blocks, rule, clip, time_decay),
+                                  blocks.packed, blocks.end};
   const UpdateRunning<T> running{static_cast<T*>(statistics.running),
                                  static_cast<const T*>(statistics.batch), statistics.rules,
                                  statistics.state, statistics.replicas};
-  launcher.rows(blocks.run_count + statistics.chunks,
-                InTurn<UpdateRun<T, Rule>, UpdateRunning<T>>{update, blocks.run_count, running});
+  const std::int64_t count = blocks.run_count + statistics.chunks;
+  const InTurn<UpdateRun<T, Rule>, UpdateRunning<T>> rows{update, blocks.run_count, running};
   if constexpr (HasRunningNumber<Rule>) {
+    launcher.rows(count, rows);
     launcher.each(1, AdvanceRule<Rule>{rule, blocks.state, blocks.running_number});
+    if (blocks.finished != nullptr) launcher.each(1, blocks.end);
+  } else if (blocks.finished != nullptr) {
+    launcher.finished_rows(count, rows, blocks.finished);
+  } else {
+    launcher.rows(count, rows);
   }
 }
 

@@ -12,11 +12,17 @@
 namespace trainyard {
 namespace {
 
+/// The most elements of parameters whose gradients may stay packed to the end of the pass
+/// (Program::leave_packed()): in larger models a launch does not show, and memory would be lost.
+constexpr std::int64_t kMostLeftPacked = std::int64_t{4} << 20;
+
 /// Rewrites the steps of a plan.
 class Unpacker {
  public:
   Unpacker(Plan& plan, const BlockLayout& blocks)
-      : plan_(plan), owners_(parameter_owners(plan.laid_out.graph)) {
+      : plan_(plan),
+        owners_(parameter_owners(plan.laid_out.graph)),
+        keeps_(plan.target.merges_launches && blocks.parameter_elements <= kMostLeftPacked) {
     const std::size_t element = size_of(plan.target.arithmetic());
     for (const GradientBucket& bucket : insert_collectives(plan, blocks, element)) {
       ends_.push_back(bucket.steps);
@@ -55,6 +61,7 @@ class Unpacker {
                                  .type = plan_.target.storage,
                                  .bytes = static_cast<std::size_t>(shape.packed_elements()) *
                                           size_of(plan_.target.storage),
+                                 .kept = keeps_,
                                  .packed = shape});
       step.packed_gradients.resize(node.signature.parameters.size(), kNoTensor);
       step.packed_gradients[packed.index] = from;
@@ -84,6 +91,7 @@ class Unpacker {
 
   Plan& plan_;
   std::vector<NodeId> owners_;
+  bool keeps_;
   std::vector<std::size_t> ends_;  // steps before the end of each gradient bucket
   PlanStep pending_;
 };

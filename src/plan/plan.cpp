@@ -342,6 +342,8 @@ StepDescription description_of(const Plan& plan, const PlanStep& step) {
                               .relu = step.relu,
                               .sums_bias = step.sums_bias,
                               .bias_summed = step.bias_summed,
+                              .bias_later = step.bias_later,
+                              .head = step.head,
                               .beside = step.beside,
                               .node = key_of(node.path),
                               .workspace_cap = plan.target.workspace_cap};
@@ -349,6 +351,12 @@ StepDescription description_of(const Plan& plan, const PlanStep& step) {
     description.needs_input_gradient.push_back(gradient != kNoTensor);
   }
   return description;
+}
+
+std::vector<PlanStep>::iterator op_step(Plan& plan, NodeId node, Pass pass) {
+  return std::ranges::find_if(plan.steps, [&](const PlanStep& step) {
+    return step.kind == PlanStep::Kind::op && step.node == node && step.pass == pass;
+  });
 }
 
 Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request) {
@@ -365,6 +373,9 @@ Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& requ
   if (request.train) differentiator.backward(laid_out_value(request.loss));
   turn_backward_reorders(plan);
   absorb_relus(plan);
+  if (request.train) {
+    join_loss(plan, plan.laid_out.graph.values[laid_out_value(request.loss)].producer);
+  }
   fold_accumulations(plan);
   recompute_outputs(plan);
   return plan;

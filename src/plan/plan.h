@@ -23,6 +23,9 @@ namespace trainyard {
 using TensorId = std::int32_t;
 inline constexpr TensorId kNoTensor = -1;
 
+/// The bias of a convolution or a dense layer, by the index of the parameter.
+inline constexpr std::size_t kBias = 1;
+
 /// A parameter of a node.
 struct ParameterId {
   NodeId node = -1;
@@ -67,6 +70,9 @@ struct PlanStep {
   bool relu = false;           // forward: takes the step of the ReLU behind its layer along
   bool sums_bias = false;    // backward of that ReLU: writes the gradient of the layer's bias too,
   bool bias_summed = false;  // and the layer's own step does not
+  LossHead head;             // backward of the loss: what it takes along
+  NodeId bias_of = -1;       // the layer whose bias the head adds,
+  bool bias_later = false;   // and that layer does not
   bool beside = false;       // runs on the queue beside that of the other steps
   bool sibling = false;      // runs in the launches of the step before it (join_siblings())
   // Begins when this earlier step, one that runs beside, is done; -1: waits for none.
@@ -106,6 +112,9 @@ struct PlanRequest {
 /// What the executor of a step is built from; the device's part is left out.
 [[nodiscard]] StepDescription description_of(const Plan& plan, const PlanStep& step);
 
+/// The step of a node's pass; the end if there is none.
+[[nodiscard]] std::vector<PlanStep>::iterator op_step(Plan& plan, NodeId node, Pass pass);
+
 /// A tensor of a parameter's gradient, plain.
 [[nodiscard]] PlanTensor gradient_tensor(const Plan& plan, const ParameterSpec& parameter,
                                          const std::string& path);
@@ -124,6 +133,10 @@ void complete(Plan& plan, std::span<const StepNeeds> needs);
 /// parameters or statistics (products and sums over a batch; the others need none) the target's
 /// cap, and what the op saves for backward.
 [[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
+
+/// Joins the forward step of a network's only loss, that of an accuracy of the same values and the
+/// bias before them with the loss's backward step (Target::merges_launches). Part of make_plan().
+void join_loss(Plan& plan, NodeId loss);
 
 /// Removes accumulations: where the later of two gradients is of a step that can add, and nothing
 /// else reads the earlier one any more, the step adds to that. Part of make_plan().

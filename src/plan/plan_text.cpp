@@ -73,6 +73,10 @@ std::string name_of(const Plan& plan, const PlanStep& step) {
   const std::string path = step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
   if (step.kind == PlanStep::Kind::accumulate) return path + " accumulate";
   const std::string_view besides = step.relu ? " and relu" : step.sums_bias ? " and bias" : "";
+  if (step.head.losses) {
+    return fmt::format("{}{} forward and backward", path,
+                       step.head.accuracy ? " and accuracy" : "");
+  }
   return fmt::format("{}{} {}", path, besides, name_of(step.pass));
 }
 

@@ -180,6 +180,10 @@ void Program::bind_blocks(const ModelMemory& memory, const WeightBlocks& weights
     if (!step.parameter_gradients.empty()) continue;
     tensors.parameter_gradients.push_back(view(memory.gradients(), blocks_.parameters[entry], 0));
   }
+  if (step.bias_of >= 0) {
+    const std::int64_t bias = blocks_.parameter_of_node[step.bias_of][kBias];
+    tensors.parameters.push_back(view(weights.weights, blocks_.parameters[bias], 0));
+  }
   for (const auto& [index, shape, beside] : step.packed_parameters) {
     const PackedEntry& entry = *blocks_.packed.find(parameters[index], shape);
     const TensorView packed = blocks_.packed.view(weights.packed, entry);
@@ -206,6 +210,7 @@ void Program::run(std::size_t begin, std::size_t end) {
   for (std::size_t index = begin; index < end; ++index) {
     const std::int32_t awaited = plan_.steps[index].awaits;
     if (awaited >= first) steps_[awaited].done->wait_on(queues_->main);
+    if (steps_[index].left_out) continue;
     if (plan_.steps[index].beside) {
       run_beside(steps_[index]);
       beside = static_cast<std::int32_t>(index);
@@ -214,6 +219,27 @@ void Program::run(std::size_t begin, std::size_t end) {
     }
   }
   if (beside >= 0) steps_[beside].done->wait_on(queues_->main);
+}
+
+std::vector<PackedGradient> Program::leave_packed() {
+  std::vector<PackedGradient> left;
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    const PlanStep& step = plan_.steps[index];
+    const auto touches = [&](const PlanStep& other) {
+      return std::ranges::any_of(step.outputs,
+                                 [&](TensorId id) { return plan_.touches(other, id); });
+    };
+    if (step.kind != PlanStep::Kind::unpack || !plan_.tensors[step.inputs[0]].kept) continue;
+    if (std::ranges::count_if(plan_.steps, touches) > 1) continue;
+    steps_[index].left_out = true;
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+      const auto [node, parameter] = *plan_.tensors[step.outputs[i]].gradient_of;
+      left.push_back({.parameter = blocks_.parameter_of_node[node][parameter],
+                      .shape = *plan_.tensors[step.inputs[i]].packed,
+                      .packed = view_of(step.inputs[i])});
+    }
+  }
+  return left;
 }
 
 void Program::run_beside(const BoundStep& step) {

@@ -30,6 +30,13 @@ struct StepTime {
   Algorithm algorithm;  // of its product
 };
 
+/// A gradient that is left packed.
+struct PackedGradient {
+  std::int64_t parameter = 0;  // its entry in BlockLayout::parameters
+  WeightShape shape;
+  TensorView packed;
+};
+
 /// A plan with its executors. Built in two stages: the constructor makes the executors and plans
 /// the memory that they need; bind() fixes addresses. After that run() allocates nothing.
 class Program {
@@ -44,6 +51,12 @@ class Program {
   /// shared by programs that run in turn.
   void bind(const ModelMemory& memory, const WeightBlocks& weights, std::byte* transient,
             std::uint64_t seed);
+  /// From now on run() leaves gradients as the steps write them, packed, where those are kept and
+  /// no step reads them unpacked: returns them; they are then not in the gradient block. After
+  /// bind().
+  [[nodiscard]] std::vector<PackedGradient> leave_packed();
+  /// Whether run() runs a step.
+  [[nodiscard]] bool runs(std::size_t index) const { return !steps_[index].left_out; }
   void run() { run(0, steps_.size()); }
   /// The steps from `begin` to the one before `end` of plan().steps. What is enqueued afterwards
   /// follows all of them.
@@ -74,6 +87,7 @@ class Program {
     StepTensors tensors;
     std::unique_ptr<Event> done;  // of a step that runs beside
     bool done_by_sibling = false;
+    bool left_out = false;  // see leave_packed()
   };
   void run_beside(const BoundStep& step);
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,

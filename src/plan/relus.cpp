@@ -10,8 +10,6 @@ namespace {
 
 using PlanSteps = std::vector<PlanStep>;
 
-constexpr std::size_t kBias = 1;  // of a layer's parameters
-
 const Node& node_of(const Plan& plan, const PlanStep& step) {
   return plan.laid_out.graph.nodes[step.node];
 }
@@ -51,12 +49,6 @@ PlanSteps::iterator layer_before(Plan& plan, PlanSteps::iterator relu) {
   return takes ? layer : relu;
 }
 
-PlanSteps::iterator backward_step(Plan& plan, NodeId node, Pass pass) {
-  return std::ranges::find_if(plan.steps, [&](const PlanStep& step) {
-    return step.kind == PlanStep::Kind::op && step.node == node && step.pass == pass;
-  });
-}
-
 /// Where a layer's backward step would write the gradient of its bias.
 TensorId take_bias_gradient(Plan& plan, PlanStep& layer) {
   if (!layer.parameter_gradients.empty()) {
@@ -72,8 +64,8 @@ TensorId take_bias_gradient(Plan& plan, PlanStep& layer) {
 }
 
 void move_bias_gradient(Plan& plan, NodeId layer, NodeId relu) {
-  const auto sums = backward_step(plan, layer, Pass::backward_parameters);
-  const auto cuts = backward_step(plan, relu, Pass::backward_data);
+  const auto sums = op_step(plan, layer, Pass::backward_parameters);
+  const auto cuts = op_step(plan, relu, Pass::backward_data);
   if (sums == plan.steps.end() || cuts == plan.steps.end()) return;
   cuts->parameter_gradients = {take_bias_gradient(plan, *sums)};
   cuts->sums_bias = sums->bias_summed = true;

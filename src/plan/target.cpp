@@ -85,6 +85,7 @@ Target cuda_target(Precision precision) {
           .sibling_norms = true,
           .absorbs_relu = true,
           .relu_sums_bias = true,
+          .merges_launches = true,
           .workspace_cap = kCudaWorkspaceCap};
 }
 

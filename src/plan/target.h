@@ -47,6 +47,8 @@ struct Target {
   bool absorbs_relu = false;      // layers with a bias write what the ReLU behind them makes of it
   bool relu_sums_bias = false;    // and its backward step writes the gradient of their bias
                                   // (absorb_relus())
+  bool merges_launches = false;   // small launches of a step are merged: the batch's, the loss's
+                                  // (join_loss()), the optimizer step's
   bool cancel_biases = true;      // apply cancel_biases() to what is trained
   /// StepDescription::workspace_cap of every step.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();

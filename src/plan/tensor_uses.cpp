@@ -5,9 +5,10 @@
 namespace trainyard {
 namespace {
 
-/// True for a step that writes its outputs: a copy, a sum, or a forward pass.
+/// True for a step that writes its outputs: a copy, a sum, a forward pass, or a loss's backward
+/// pass that takes it along.
 bool writes_outputs(const PlanStep& step) {
-  return step.kind != PlanStep::Kind::op ||
+  return step.kind != PlanStep::Kind::op || step.head.losses ||
          (step.pass != Pass::backward_data && step.pass != Pass::backward_parameters);
 }
 
@@ -29,6 +30,7 @@ std::vector<TensorUse> tensors_of(const PlanStep& step) {
   const bool fills = step.pass == Pass::forward_train;
   uses.reserve(16);
   add(TensorRole::input, step.inputs, true, false);
+  if (step.head.adds_bias) uses[0].writes = true;
   add(TensorRole::output, step.outputs, sums || !forward, forward);
   add(TensorRole::output_gradient, step.output_gradients, true, false);
   add(TensorRole::input_gradient, step.input_gradients, step.adds_gradient, true);

@@ -20,14 +20,15 @@ double LearningRateWindow::rate_of(std::int64_t step) const {
   return plateau_rate(plateau_, min_rate_, scheduled);
 }
 
-void LearningRateWindow::prepare(std::int64_t step) {
-  if (step < end_) return;
+bool LearningRateWindow::prepare(std::int64_t step) {
+  if (step < end_) return false;
   RateWindow window{.first = step};
   for (std::int64_t i = 0; i < RateWindow::kRates; ++i) {
     window.rates[i] = rate_of(step + i);
   }
   window_.write(queue_, std::span(&window, 1));
   end_ = step + RateWindow::kRates;
+  return true;
 }
 
 }  // namespace trainyard

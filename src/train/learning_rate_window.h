@@ -25,8 +25,8 @@ class LearningRateWindow {
   /// Multiplies the learning rates of the following steps, see plateau_rate().
   void follow(const PlateauState& plateau, double min_rate);
   /// Copies the learning rates from step `step` (counted from 0) on, unless the device has that
-  /// one.
-  void prepare(std::int64_t step);
+  /// one: then it returns false.
+  bool prepare(std::int64_t step);
   /// That of step `step`, without the optimizer's own decay.
   [[nodiscard]] double rate_of(std::int64_t step) const;
   /// On the device.

@@ -124,6 +124,18 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                  .replicas = &options.of_step->replicas,
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
   for (const RuleGroup& group : groups_) group_blocks_.push_back(blocks_of(group));
+  if (may_merge()) merged_ = merge_step(model);
+  if (!merged_) return;
+  group_blocks_[0].packed = {merged_->weights.data(), model.blocks().packed.bytes};
+  group_blocks_[0].end = end_of_step();
+  group_blocks_[0].finished = finished_.data();
+}
+
+bool OptimizerStep::may_merge() const {
+  const bool one_pass = options_.alone && !weight_sums(model_.graph());
+  const bool one_rule = groups_.size() == 1 && !groups_[0].norms && options_.clip_norm == 0;
+  return model_.train().plan().target.merges_launches && one_pass && one_rule &&
+         !model_.memory().averages();
 }
 
 void OptimizerStep::start_at(std::int64_t finished) {
@@ -139,18 +151,22 @@ void OptimizerStep::finish_gradients() {
   if (const auto sum = weight_sums(model_.graph())) {
     weights = memory.results() + ResultRow::loss + 1 + *sum;
   }
-  model_.compute().launches.finish_gradients(
-      blocks_, {.unscale = scales_loss(),
-                .weights = weights,
-                .samples = options_.samples,
-                .sums = sums(),
-                .norm = memory.results() + ResultRow::gradient_norm,
-                .skipped = memory.results() + ResultRow::skipped,
-                .loss = memory.results() + ResultRow::loss,
-                .state = memory.state(),
-                .biased = biased_means_.data(),
-                .biased_count = static_cast<std::int64_t>(biased_means_.size()),
-                .replicas = &options_.of_step->replicas});
+  GradientFinish task{.unscale = scales_loss(),
+                      .weights = weights,
+                      .samples = options_.samples,
+                      .sums = sums(),
+                      .norm = memory.results() + ResultRow::gradient_norm,
+                      .skipped = memory.results() + ResultRow::skipped,
+                      .loss = memory.results() + ResultRow::loss,
+                      .state = memory.state(),
+                      .biased = biased_means_.data(),
+                      .biased_count = static_cast<std::int64_t>(biased_means_.size()),
+                      .replicas = &options_.of_step->replicas};
+  if (merged_) {
+    task.packed = {merged_->gradients.data(), merged_->gradient_bytes};
+    task.results = merged_->results;
+  }
+  model_.compute().launches.finish_gradients(blocks_, task);
 }
 
 UpdateBlocks OptimizerStep::blocks_of(const RuleGroup& group) const {
@@ -177,15 +193,21 @@ void OptimizerStep::update() {
 void OptimizerStep::apply() {
   finish_gradients();
   update();
+  if (merged_) return;
   model_.publish_weights(WeightChange::step);
+  model_.compute().launches.end(end_of_step());
+}
+
+EndUpdate OptimizerStep::end_of_step() const {
   const ModelMemory& memory = model_.memory();
-  model_.compute().launches.end({.state = memory.state(),
-                                 .current = memory.results(),
-                                 .rows = results_.rows,
-                                 .width = results_.width,
-                                 .capacity = results_.capacity,
-                                 .scale = options_.loss_scale,
-                                 .time_decay = time_decay_});
+  return {.state = memory.state(),
+          .current = memory.results(),
+          .rows = results_.rows,
+          .width = results_.width,
+          .capacity = results_.capacity,
+          .scale = options_.loss_scale,
+          .time_decay = time_decay_,
+          .next = options_.next};
 }
 
 double OptimizerStep::regularisation_loss() {

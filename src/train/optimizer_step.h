@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "device/device_array.h"
 #include "model/model.h"
 #include "optim/optimizer.h"
 #include "optim/parameter_rule.h"
+#include "train/merged_step.h"
 #include "train/rule_groups.h"
 
 namespace trainyard {
@@ -18,6 +20,8 @@ struct OptimizerStepOptions {
   ParameterRules parameters;
   double samples = 1;                     // of a step, which its gradients are divided by
   const MicroBatches* of_step = nullptr;  // with the replicas whose statistics are summed
+  BeginUpdate next;                       // begins the step that follows
+  bool alone = false;  // a step is one pass on one rank, so no sum is between its launches
 };
 
 /// Where a step writes its row of results.
@@ -28,8 +32,10 @@ struct ResultRows {
 };
 
 /// Unscales, adds L2 terms and takes the norm in one launch, then clips, applies the optimizer's
-/// rule and updates running statistics in another, or in a rule's phases. A non-finite loss or
-/// gradient on any rank withholds the step, and so do weights of 0 for all its samples.
+/// rule and updates running statistics in another, or in a rule's phases. Where the two are all
+/// that a step needs (may_merge()), the first one also sums the batch's results and unpacks the
+/// gradients, and the other one packs the weights and ends the step. A non-finite loss or gradient
+/// on any rank withholds the step, and so do weights of 0 for all its samples.
 class OptimizerStep {
  public:
   /// Model, optimizer and rows must outlive it.
@@ -40,6 +46,8 @@ class OptimizerStep {
   void start_at(std::int64_t finished);
   /// Enqueues the step; the same work each time.
   void apply();
+  /// Whether apply() sums the results of the training program, as Model::add_results() does.
+  [[nodiscard]] bool sums_results() const { return merged_.has_value(); }
   /// Whether gradients are computed from a scaled loss.
   [[nodiscard]] bool scales_loss() const {
     return options_.loss_scale.start != 1 || options_.loss_scale.dynamic;
@@ -57,6 +65,11 @@ class OptimizerStep {
   /// Enqueues the rule of each group, and with the first the running statistics.
   void update();
   [[nodiscard]] UpdateBlocks blocks_of(const RuleGroup& group) const;
+  [[nodiscard]] EndUpdate end_of_step() const;
+  /// Whether a step is one pass on one rank and one rule without norms for all parameters, on a
+  /// device that gains by fewer launches. Weights of samples must be summed before, since gradients
+  /// are divided by their sum, and an average is packed too.
+  [[nodiscard]] bool may_merge() const;
   [[nodiscard]] RunSums sums() const { return {partials_.data(), finished_.data()}; }
 
   Model& model_;
@@ -68,9 +81,10 @@ class OptimizerStep {
   DeviceArray<ChunkRun> runs_;
   DeviceArray<StatisticRule> statistic_rules_;  // by chunk
   DeviceArray<BiasedMeans> biased_means_;
-  DeviceArray<double> partials_;            // by run, of the norm's and the regulariser's sums
-  DeviceArray<std::uint32_t> finished_;     // one element, see RunSums
-  DeviceArray<double> regularisation_;      // one element
+  DeviceArray<double> partials_;         // by run, of the norm's and the regulariser's sums
+  DeviceArray<std::uint32_t> finished_;  // one element, see RunSums
+  DeviceArray<double> regularisation_;   // one element
+  std::optional<MergedStep> merged_;
   UpdateBlocks blocks_;                     // with all runs
   std::vector<UpdateBlocks> group_blocks_;  // with those of each group
   StatisticBlocks statistics_;

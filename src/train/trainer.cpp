@@ -81,7 +81,7 @@ std::optional<Outcome> Trainer::train_epoch() {
 void Trainer::train_micro_batch(std::int64_t index) {
   parts_.model.load(parts_.train.next());
   if (!options_.eager) return step_.run(index);
-  const Culprit culprit = first_of_ranks(step_.check(index));
+  const Culprit culprit = first_of_ranks(step_.check());
   if (culprit.text.empty() || is_skipped(culprit)) return step_.end(index);
   take_results();
   report_divergence(state_.step, culprit, nullptr);

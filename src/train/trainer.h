@@ -113,7 +113,7 @@ class Trainer {
   };
   /// The culprit of the rank with the earliest plan step: its values may have spread to the others.
   [[nodiscard]] Culprit first_of_ranks(const std::optional<NonFinite>& found);
-  /// Whether the culprit of a pass is a gradient, which a dynamic loss scale handles.
+  /// Whether the culprit of a pass is of a backward step, which a dynamic loss scale handles.
   [[nodiscard]] bool is_skipped(const Culprit& culprit) const;
   /// `result` of the step, or null if not known.
   [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit,

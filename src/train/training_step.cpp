@@ -17,7 +17,7 @@ TrainingStep::TrainingStep(Model& model, Updater& updater)
       continue;
     }
     work_.push_back(repeated([this, index] {
-      begin(index);
+      model_.take_batch(EvaluatedSplit::training);
       run_program();
       end_program(index);
     }));
@@ -39,14 +39,9 @@ void TrainingStep::run(std::int64_t index) {
 }
 
 void TrainingStep::pass(std::int64_t index) {
-  begin(index);
+  model_.take_batch(EvaluatedSplit::training);
   run_program();
   end(index);
-}
-
-void TrainingStep::begin(std::int64_t index) {
-  if (index == 0) updater_.begin();
-  model_.take_batch(EvaluatedSplit::training);
 }
 
 void TrainingStep::run_program() {
@@ -61,7 +56,7 @@ void TrainingStep::run_program() {
 }
 
 void TrainingStep::end_program(std::int64_t index) {
-  model_.add_results(model_.train());
+  updater_.add_results();
   updater_.reducer().accumulate(index);
 }
 
@@ -71,8 +66,8 @@ void TrainingStep::end(std::int64_t index) {
   updater_.end_pass(index);
 }
 
-std::optional<NonFinite> TrainingStep::check(std::int64_t index) {
-  begin(index);
+std::optional<NonFinite> TrainingStep::check() {
+  model_.take_batch(EvaluatedSplit::training);
   return model_.train().run_checked(model_.compute().queue);
 }
 

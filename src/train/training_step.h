@@ -25,11 +25,11 @@ class TrainingStep {
   TrainingStep& operator=(const TrainingStep&) = delete;
 
   /// Enqueues pass `index` with the loaded batch: forward, backward and the sums of loss and
-  /// metrics; the first pass begins the step, the last one applies it.
+  /// metrics; the last one applies the step.
   void run(std::int64_t index);
   /// The same in two parts (--eager): check() runs tensor by tensor up to the first that is not
   /// finite; end() does the rest if there was none.
-  [[nodiscard]] std::optional<NonFinite> check(std::int64_t index);
+  [[nodiscard]] std::optional<NonFinite> check();
   void end(std::int64_t index);
   /// Number of launches in a replay of pass `index` (Recording::nodes()).
   [[nodiscard]] std::size_t launches(std::int64_t index) const;
@@ -39,7 +39,6 @@ class TrainingStep {
 
   [[nodiscard]] RepeatedWork repeated(std::function<void()> work);
   void pass(std::int64_t index);
-  void begin(std::int64_t index);
   void run_program();
   void end_program(std::int64_t index);
 

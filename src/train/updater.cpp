@@ -20,7 +20,9 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
            .loss_scale = options.loss_scale,
            .parameters = options.parameters,
            .samples = static_cast<double>(reducer_.samples()),
-           .of_step = reducer_.of_step()},
+           .of_step = reducer_.of_step(),
+           .next = begin(),
+           .alone = communicator.size() == 1 && options.accumulate == 1 && options.shards == 0},
           {.rows = results_.rows(), .width = results_.width(), .capacity = results_.capacity()}) {
   start_at({.loss_scale = options.loss_scale.start});
 }
@@ -52,10 +54,18 @@ StepPosition Updater::position() const {
           .good_steps = state.good_steps};
 }
 
-void Updater::begin() {
-  model_.compute().launches.begin({.state = model_.memory().state(),
-                                   .window = rates_.data(),
-                                   .samples = static_cast<double>(reducer_.samples())});
+BeginUpdate Updater::begin() const {
+  return {.state = model_.memory().state(),
+          .window = rates_.data(),
+          .samples = static_cast<double>(reducer_.samples())};
+}
+
+void Updater::prepare() {
+  if (rates_.prepare(tried_)) model_.compute().launches.begin(begin());
+}
+
+void Updater::add_results() {
+  if (!optimizer_step_.sums_results()) model_.add_results(model_.train());
 }
 
 void Updater::end_pass(std::int64_t index) {

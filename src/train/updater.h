@@ -29,8 +29,8 @@ struct StepPosition {
   std::int64_t good_steps = 0;  // since the loss scale last changed
 };
 
-/// Updates a model's weights from the gradients of this rank's passes. A step is prepare(),
-/// begin(), then for each pass the calls of reducer() and end_pass(), and finish(). prepare() and
+/// Updates a model's weights from the gradients of this rank's passes. A step is prepare(), then
+/// for each pass add_results(), the calls of reducer() and end_pass(), and finish(). prepare() and
 /// finish() are the host's part; the others enqueue the same work in every step, so that it can be
 /// recorded. Every rank takes the same steps and gets the same results.
 class Updater {
@@ -54,10 +54,11 @@ class Updater {
   void follow(const PlateauState& plateau, double min_rate) { rates_.follow(plateau, min_rate); }
   /// The learning rate of the step before, without the optimizer's own decay.
   [[nodiscard]] double last_rate() const { return rates_.rate_of(tried_ - 1); }
-  /// Ensures that the device has the step's learning rate.
-  void prepare() { rates_.prepare(tried_); }
-  /// Sets the state that the step's kernels read.
-  void begin();
+  /// Ensures that the device has the step's learning rate. Each step's end begins the next one
+  /// there, as far as it knows the rates.
+  void prepare();
+  /// Adds the losses and metrics of the pass, unless apply() does.
+  void add_results();
   /// Ends pass `index`; the last one applies the step.
   void end_pass(std::int64_t index);
   /// Applies a step whose gradients are summed.
@@ -66,6 +67,8 @@ class Updater {
   void finish();
 
  private:
+  [[nodiscard]] BeginUpdate begin() const;
+
   Model& model_;
   Communicator& communicator_;
   std::int64_t tried_ = 0;  // as in StepState

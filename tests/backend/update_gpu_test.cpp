@@ -195,6 +195,125 @@ TEST_CASE(
   CHECK(totals[1] == 101);
 }
 
+/// A parameter of two filters, three channels and four places, packed in 16 bits with a channel of
+/// padding.
+constexpr std::int64_t kPackedElements = 2 * 3 * 4, kPackedRoom = 2 * 4 * 4;
+
+PackedForm packed_form(BFloat16* data, std::int64_t first) {
+  return {.data = data,
+          .type = DType::bf16,
+          .first = first,
+          .elements = kPackedElements,
+          .channels = 3,
+          .places = 4,
+          .filter_stride = 16,
+          .channel_stride = 1,
+          .place_stride = 4};
+}
+/// With filters and channels exchanged and the places back to front.
+PackedForm turned_form(BFloat16* data, std::int64_t first) {
+  PackedForm form = packed_form(data, first);
+  form.filter_stride = 1;
+  form.channel_stride = 8;
+  form.place_stride = -2;
+  form.origin = 6;
+  return form;
+}
+
+/// A step of one pass whose launches take along what is before and behind them.
+struct MergedStep {
+  explicit MergedStep(const std::vector<float>& gradients) {
+    for (std::int64_t i = 0; i < kPackedElements; ++i) {
+      const auto at = static_cast<std::size_t>(packed_form(nullptr, 0).offset(i));
+      packed[at] = BFloat16(gradients[static_cast<std::size_t>(i)]);
+    }
+  }
+  std::vector<BFloat16> packed = std::vector<BFloat16>(kPackedRoom);
+  std::vector<BFloat16> weights = std::vector<BFloat16>(kPackedRoom);
+  std::vector<BFloat16> turned = std::vector<BFloat16>(kPackedRoom);
+  std::vector<float> losses = std::vector<float>(120, 0.375f);
+  std::vector<double> results = std::vector<double>(ResultRow::loss + 1);
+  std::vector<double> rows = std::vector<double>(ResultRow::loss + 1);
+};
+
+std::vector<std::uint16_t> bits_of(const std::vector<BFloat16>& values) {
+  std::vector<std::uint16_t> bits;
+  for (const BFloat16 value : values) bits.push_back(value.bits);
+  return bits;
+}
+
+ResultTable losses_of(const float* values, const StepState* state) {
+  return {.list = {{values}}, .count = 1, .samples = 120, .state = state};
+}
+EndUpdate end_of(StepState* state, double* current, double* rows) {
+  return {state, current, rows, ResultRow::loss + 1, 1};
+}
+
+const UpdateRule kRuleOfStep = MomentumRule{0.9, MomentumForm::keras, true};
+
+/// On the CPU, with a launch for each part.
+void run_apart(MergedStep& step, Blocks<float>& blocks) {
+  const UpdateLaunchesOn<CpuLauncher> launches{CpuLauncher(1)};
+  for (std::int64_t i = 0; i < kPackedElements; ++i) {
+    const float value = packed_form(step.packed.data(), 0).read(i);
+    blocks.gradients[static_cast<std::size_t>(i)] = value;
+  }
+  launches.add_results(losses_of(step.losses.data(), &blocks.state),
+                       &step.results[ResultRow::loss]);
+  GradientFinish finish = blocks.finish(&step.results[ResultRow::gradient_norm]);
+  finish.unscale = true;
+  finish.loss = &step.results[ResultRow::loss];
+  launches.finish_gradients(blocks.view(), finish);
+  launches.update(blocks.view(), kRuleOfStep, 0, {});
+  for (std::int64_t i = 0; i < kPackedElements; ++i) {
+    const float value = blocks.weights[static_cast<std::size_t>(i)];
+    packed_form(step.weights.data(), 0).write(i, value);
+    turned_form(step.turned.data(), 0).write(i, value);
+  }
+  launches.end(end_of(&blocks.state, step.results.data(), step.rows.data()));
+}
+
+TEST_CASE("a step in two launches has the bits of one in six" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  Blocks<float> blocks(kChunks, {{.decay = 1e-3}}, 1);
+  blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16, .valid = 101};
+  MergedStep host(blocks.gradients);
+  const GpuBlocks there(gpu, blocks);
+  const GpuArray<BFloat16> packed(gpu, host.packed), weights(gpu, host.weights),
+      turned(gpu, host.turned);
+  const GpuArray<float> losses(gpu, host.losses);
+  const GpuArray<double> results(gpu, host.results), rows(gpu, host.rows);
+  const GpuArray<PackedForms> from(gpu, {{packed_form(packed.data(), 0)}});
+  const GpuArray<PackedForms> to(gpu,
+                                 {{packed_form(weights.data(), 0), turned_form(turned.data(), 0)}});
+  run_apart(host, blocks);
+
+  const auto launches = cuda::make_update_launches(gpu.stream());
+  GradientFinish task = there.finish();
+  task.unscale = true;
+  task.norm = results.data() + ResultRow::gradient_norm;
+  task.loss = results.data() + ResultRow::loss;
+  task.packed.forms = from.data();
+  task.results = {losses_of(losses.data(), there.state.data()), results.data() + ResultRow::loss};
+  launches->finish_gradients(there.view(), task);
+  UpdateBlocks view = there.view();
+  view.packed.forms = to.data();
+  view.end = end_of(there.state.data(), results.data(), rows.data());
+  view.finished = there.finished.data();
+  launches->update(view, kRuleOfStep, 0, {});
+
+  CHECK(there.gradients.read() == blocks.gradients);
+  CHECK(there.weights.read() == blocks.weights);
+  CHECK(bits_of(weights.read()) == bits_of(host.weights));
+  CHECK(bits_of(turned.read()) == bits_of(host.turned));
+  CHECK(rows.read() == host.rows);
+  CHECK(host.rows[ResultRow::loss] == 101 * 0.375);
+  CHECK(host.rows[ResultRow::gradient_norm] > 0);
+  CHECK(results.read() == host.results);
+  CHECK(there.state.read()[0].step == 8);
+  CHECK(there.finished.read()[0] == 0);
+}
+
 TEST_CASE("an average on a GPU is bit-identical to the CPU's" * doctest::skip(no_gpu())) {
   Gpu gpu;
   Blocks<float> blocks(kChunks, kSegments, 1);

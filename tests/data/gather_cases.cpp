@@ -165,15 +165,20 @@ class Comparison {
   template <class T>
   [[nodiscard]] bool same(DType type, const Layout& layout) {
     const std::vector<T> expected = laid_out<T>(expected_->images, layout);
-    const std::vector<T> zeros(expected.size(), static_cast<T>(0.0f));
-    DeviceArray<T> images(device_, queue_, std::span<const T>(zeros));
+    const std::vector<T> unwritten(expected.size(), static_cast<T>(std::nanf("")));
+    DeviceArray<T> images(device_, queue_, std::span<const T>(unwritten));
+    const std::vector<std::uint64_t> words{3, 5, 7}, none(words.size());
+    const DeviceArray<std::uint64_t> from(device_, queue_, std::span(words));
+    DeviceArray<std::uint64_t> to(device_, queue_, std::span(none));
     images_.gather({.sample_index = index_.data(),
                     .spatial = spatial_.data(),
                     .colours = colours_.data(),
-                    .bytes = images_.incoming().data()},
+                    .bytes = images_.incoming().data(),
+                    .words = {from.data(), to.data(), 2}},
                    {images.data(), type, layout});
     const std::vector<T> found = images.read(queue_);
-    return same_ && std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0;
+    return same_ && to.read(queue_) == std::vector<std::uint64_t>{3, 5, 0} &&
+           std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0;
   }
   [[nodiscard]] const Shape& shape() const { return shape_; }
 

@@ -190,9 +190,9 @@ if begin_on_gpus "bench times each node of a step by itself, and when it runs wi
   unset STANDIN_MEMORY_MIB
   expect_code 0
   rows=$(grep -o '{"step":[^}]*}' <<<"$out")
-  for row in '"begin","kind":"copy","functor":""' '"conv1 forward_train","kind":"convolution","functor":""' \
+  for row in '"begin","kind":"batch","functor":"PlaceBatch"' '"conv1 forward_train","kind":"convolution","functor":""' \
     '"bn1 forward_train","kind":"bn","functor":"BatchMoments"' '"bn1 forward_train","kind":"bn","functor":"NormaliseRows"' \
-    '"update","kind":"packing","functor":"PackWeights"' '"update","kind":"update","functor":"EndUpdate"'; do
+    '"update","kind":"update","functor":"FinishGradients"' '"update","kind":"update","functor":"UpdateRun"'; do
     expect_equal "$(grep -cF "$row" <<<"$rows")" 1
   done
   expect_equal "$(wc -l <<<"$rows")" "$(grep -cE '"microseconds":[0-9.e-]*[1-9]' <<<"$rows")"

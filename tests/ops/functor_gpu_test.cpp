@@ -2,8 +2,11 @@
 // plans use.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "bound_case.h"
 #include "case_values.h"
@@ -15,6 +18,8 @@
 #include "gpu.h"
 #include "mirrored.h"
 #include "op_executors.h"
+#include "ops/loss.h"
+#include "ops/top_k.h"
 
 namespace trainyard::op_tests {
 namespace {
@@ -104,6 +109,88 @@ TEST_CASE("every functor op on a GPU is bit-identical to the CPU's" *
   for (const OpCase& op_case : cases) {
     for (const DType type : {DType::f32, DType::bf16, DType::f16}) check_case(op_case, gpu, type);
   }
+}
+
+/// Values, labels and what a loss makes of them.
+template <class T>
+struct HeadRun {
+  static constexpr std::int64_t kRows = 5, kClasses = 7;
+  std::vector<T> values, gradients;
+  std::vector<float> losses = std::vector<float>(kRows), right = losses;
+  std::vector<std::int32_t> labels{0, 6, 3, -1, 2};  // one is no class
+  std::vector<float> bias;
+  StepState state{.gradient_scale = 0.375, .valid = 4};
+
+  HeadRun() {
+    for (std::int64_t i = 0; i < kRows * kClasses; ++i) {
+      values.push_back(T(static_cast<float>(i * 37 % 11) / 4 - 1));
+    }
+    gradients.resize(values.size());
+    for (std::int64_t c = 0; c < kClasses; ++c) bias.push_back(static_cast<float>(c % 3) / 3);
+  }
+  [[nodiscard]] TensorView matrix(std::vector<T>& list) const {
+    return {list.data(), DTypeOf<T>::value, plain_layout({kRows, kClasses})};
+  }
+  template <class V>
+  [[nodiscard]] static TensorView list_of(std::vector<V>& list) {
+    return {list.data(), DTypeOf<V>::value, plain_layout({static_cast<std::int64_t>(list.size())})};
+  }
+  void run(const ExecutorFactory& factory, StepDescription step, StepTensors tensors) {
+    step.storage = DTypeOf<T>::value;
+    for (const TensorView& input : tensors.inputs) step.inputs.push_back(input.layout);
+    if (step.head.accuracy != nullptr) step.inputs.pop_back();
+    tensors.batch.state = &state;
+    const auto executor = factory.make(step);
+    executor->bind(tensors);
+    executor->run();
+  }
+  void run_apart(const ExecutorFactory& factory, const Op& loss, const Op& accuracy) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = T(static_cast<float>(values[i]) + bias[i % kClasses]);
+    }
+    const std::vector<TensorView> inputs{matrix(values), list_of(labels)};
+    run(factory, {.op = &accuracy}, {.inputs = inputs, .outputs = {list_of(right)}});
+    run(factory, {.op = &loss}, {.inputs = inputs, .outputs = {list_of(losses)}});
+    run(factory, {.op = &loss, .pass = Pass::backward_data},
+        {.inputs = inputs, .input_gradients = {matrix(gradients), {}}});
+  }
+  void run_together(const ExecutorFactory& factory, const Op& loss, const TopKOp& accuracy) {
+    run(factory,
+        {.op = &loss,
+         .pass = Pass::backward_data,
+         .head = {.losses = true, .accuracy = &accuracy, .adds_bias = true}},
+        {.inputs = {matrix(values), list_of(labels), list_of(labels)},
+         .outputs = {list_of(losses), list_of(right)},
+         .input_gradients = {matrix(gradients)},
+         .parameters = {list_of(bias)}});
+  }
+};
+
+template <class T>
+bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+}
+
+TEST_CASE_TEMPLATE("a loss, its gradient, an accuracy and a bias in one launch have their bits", T,
+                   BFloat16, Float16) {
+  const CrossEntropyOp loss(LossAttributes{.label_smoothing = 0.1});
+  const TopKOp accuracy("top_k", TopKAttributes{.k = 2});
+  HeadRun<T> apart;
+  apart.run_apart(cpu_functors(), loss, accuracy);
+  const auto check = [&](const ExecutorFactory& factory) {
+    HeadRun<T> together;
+    together.run_together(factory, loss, accuracy);
+    CHECK(same_bytes(together.values, apart.values));
+    CHECK(same_bytes(together.losses, apart.losses));
+    CHECK(same_bytes(together.right, apart.right));
+    CHECK(same_bytes(together.gradients, apart.gradients));
+  };
+  check(cpu_functors());
+  if (test::no_gpu()) return;
+  const auto device = cuda::make_cuda_device(0);
+  const auto queue = device->make_queue();
+  const Functors there = gpu_functors(*queue);
+  check(MirroredExecutors(*device, *queue, there));
 }
 
 }  // namespace

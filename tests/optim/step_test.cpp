@@ -42,6 +42,23 @@ TEST_CASE("a step takes its learning rate from the window and its scale from the
   CHECK(state.gradient_scale == 0.125);
 }
 
+TEST_CASE("the end of a step begins the next one, unless the window ends before it") {
+  RateWindow window{.first = 2};
+  window.rates[0] = 0.5;
+  window.rates[1] = 0.25;
+  Steps steps;
+  steps.state = {.tried = 2, .rate = 0.5, .loss_scale = 8};
+  EndUpdate end{&steps.state, steps.current.data(), steps.rows.data(), kWidth, 3};
+  end.next = {&steps.state, &window, 32};
+  end(0);
+  CHECK(steps.last(ResultRow::rate) == 0.5);
+  CHECK(steps.state.rate == 0.25);
+  CHECK(steps.state.gradient_scale == 0.25);
+  window.first = steps.state.tried + 1 - RateWindow::kRates;
+  end(0);
+  CHECK(steps.state.rate == 0.25);
+}
+
 TEST_CASE("the end of a step stores its results in the next row, clears the sums and counts") {
   Steps steps;
   steps.state.rate = 0.125;

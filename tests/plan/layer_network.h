@@ -46,16 +46,18 @@ class LayerNetwork : public FakeNetwork {
     return make_plan(graph, target, request);
   }
 
- private:
-  static ConvAttributes filters(bool bias) {
-    return {.filters = 4, .kernel = {1, 1}, .bias = bias};
-  }
+ protected:
   ValueId put(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
     Node node;
     node.path = std::string(op->type()) + std::to_string(graph.nodes.size() + 1);
     node.op = std::move(op);
     node.inputs = std::move(inputs);
     return graph.output = graph.nodes[append_node(graph, std::move(node))].outputs[0];
+  }
+
+ private:
+  static ConvAttributes filters(bool bias) {
+    return {.filters = 4, .kernel = {1, 1}, .bias = bias};
   }
 };
 

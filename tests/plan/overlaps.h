@@ -15,7 +15,7 @@ namespace trainyard::test {
 
 [[nodiscard]] inline std::vector<TensorId> read_by(const PlanStep& step) {
   std::vector<TensorId> ids = step.inputs;
-  if (is_backward(step)) {
+  if (is_backward(step) && !step.head.losses) {
     ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
     ids.push_back(step.reserve);
   }
@@ -26,7 +26,8 @@ namespace trainyard::test {
 [[nodiscard]] inline std::vector<TensorId> written_by(const PlanStep& step) {
   const bool copies = step.kind != PlanStep::Kind::op;
   std::vector<TensorId> ids{step.workspace};
-  if (copies || !is_backward(step)) {
+  if (step.head.adds_bias) ids.push_back(step.inputs[0]);
+  if (copies || !is_backward(step) || step.head.losses) {
     ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
     ids.push_back(step.reserve);
   }

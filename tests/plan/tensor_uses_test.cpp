@@ -24,7 +24,8 @@ struct Place {
 std::vector<Place> places() {
   const auto& [kind, pass, node, inputs, outputs, output_gradients, input_gradients,
                parameter_gradients, packed_parameters, packed_gradients, adds_gradient, relu,
-               sums_bias, bias_summed, beside, sibling, awaits, reserve, workspace] = PlanStep{};
+               sums_bias, bias_summed, head, bias_of, bias_later, beside, sibling, awaits, reserve,
+               workspace] = PlanStep{};
   static_cast<void>(kind);
   const auto list = [](std::vector<TensorId> PlanStep::*ids) {
     return [ids](PlanStep& step, TensorId id) { step.*ids = {id}; };

@@ -209,7 +209,8 @@ class Rules {
     const bool copies = step.kind != PlanStep::Kind::op;
     std::vector<TensorId> reads = step.inputs, writes = step.input_gradients;
     reads.insert(reads.end(), step.output_gradients.begin(), step.output_gradients.end());
-    auto& outputs = forward || copies || step.pass == Pass::recompute ? writes : reads;
+    const bool computes = forward || copies || step.pass == Pass::recompute || step.head.losses;
+    auto& outputs = computes ? writes : reads;
     outputs.insert(outputs.end(), step.outputs.begin(), step.outputs.end());
     if (step.kind == PlanStep::Kind::accumulate) reads.push_back(step.outputs[0]);
     if (step.adds_gradient) {

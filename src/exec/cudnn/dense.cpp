@@ -60,24 +60,25 @@ class DenseStep : public Executor {
   std::size_t product_offset_ = 0;
 };
 
-/// y = x * w^T + bias, with a ReLU behind it where it is part of the step. The product adds the
-/// bias where it can, unless a ReLU follows.
+/// y = x * w^T + bias, with a ReLU behind it where it is part of the step, or without the bias. The
+/// product adds the bias where it can, unless a ReLU follows.
 class DenseForward final : public DenseStep {
  public:
   DenseForward(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
         relu_(step.relu),
+        adds_bias_(has_bias_ && !step.bias_later),
         product_(make_product({.rows = samples_,
                                .columns = units_,
                                .depth = features_,
                                .b_transposed = true,
                                .result = storage_,
-                               .bias = has_bias_ && !relu_})) {}
+                               .bias = adds_bias_ && !relu_})) {}
   void bind(const StepTensors& tensors) override {
     input_ = tensors.inputs[0].data;
     output_ = tensors.outputs[0].data;
     weight_ = tensors.parameters[0].data;
-    bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
+    bias_ = adds_bias_ ? tensors.parameters[1].as<float>() : nullptr;
     scratch_ = address_at(tensors.workspace, product_offset_);
     if (product_.adds_bias()) product_.bind_bias(bias_);
   }
@@ -89,7 +90,7 @@ class DenseForward final : public DenseStep {
   }
 
  private:
-  bool relu_;
+  bool relu_, adds_bias_;
   Matmul product_;
   const void* input_ = nullptr;
   void* output_ = nullptr;

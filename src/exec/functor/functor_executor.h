@@ -54,8 +54,11 @@ template <class FunctorOp, class Floats, class Launcher>
                                                          const Launcher& launcher) {
   const auto* op = dynamic_cast<const FunctorOp*>(description.op);
   if (op == nullptr) return nullptr;
-  FunctorStep step{
-      .pass = description.pass, .node = description.node, .walk = {}, .inputs = description.inputs};
+  FunctorStep step{.pass = description.pass,
+                   .node = description.node,
+                   .walk = {},
+                   .inputs = description.inputs,
+                   .head = description.head};
   if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
   return Floats{}(
       description.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {

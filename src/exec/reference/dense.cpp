@@ -43,12 +43,13 @@ class Dense : public Executor {
 template <class T>
 class DenseForward final : public Dense<T> {
  public:
-  using Dense<T>::Dense;
+  explicit DenseForward(const StepDescription& step)
+      : Dense<T>(step), adds_bias_(this->has_bias_ && !step.bias_later) {}
   void bind(const StepTensors& tensors) override {
     this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
     this->output_.bind(this->matrix(tensors.outputs[0]), tensors.workspace);
     this->weight_.bind(tensors.parameters[0], tensors.workspace);
-    bias_ = this->has_bias_ ? tensors.parameters[1].template as<T>() : nullptr;
+    bias_ = adds_bias_ ? tensors.parameters[1].template as<T>() : nullptr;
   }
   void run() override {
     this->input_.load(this->launcher_);
@@ -65,6 +66,7 @@ class DenseForward final : public Dense<T> {
   }
 
  private:
+  bool adds_bias_;
   const T* bias_ = nullptr;
 };
 

@@ -67,7 +67,7 @@ struct SessionDevice {
   std::size_t total_bytes = 0;  // of a GPU's memory; 0: the CPU
 
   [[nodiscard]] Compute compute() const {
-    return {*device, *queue, *executors, *launches, copies.get(), sums.get()};
+    return {*device, *queue, *executors, *launches, copies.get(), sums.get(), batches.get()};
   }
   /// MiB of a GPU's memory in use by all processes, as NVML counts; empty for the CPU.
   [[nodiscard]] std::optional<double> used_mib() const;

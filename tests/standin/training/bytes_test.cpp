@@ -20,6 +20,8 @@ using namespace trainyard::test;
 
 namespace {
 
+constexpr Precision kPrecisions[] = {Precision::fp32, Precision::bf16, Precision::fp16};
+
 class GpuArithmeticOnProcessor final : public RankDevice {
  public:
   GpuArithmeticOnProcessor() : own_ranks_(make_single_communicator()), ranks_(*own_ranks_) {}
@@ -55,19 +57,20 @@ void check_bytes(const RankTraining& training) {
 
 TEST_CASE("training on a GPU is bit-identical to its plan on the CPU, in each precision") {
   for (const char* const network : {kSmallNetwork, kWideNetwork, kEveryOp}) {
-    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+    for (const Precision precision : kPrecisions) {
       CAPTURE(network);
       CAPTURE(name_of(precision));
-      check_bytes({.network = network, .target = cuda_target(precision), .updates = 6});
+      check_bytes(
+          {.network = network, .target = cuda_target(precision), .updates = 6, .options = {}});
     }
   }
 }
 
 TEST_CASE("kernels may begin early, and with 'overlap: false' none does: the bytes are the same") {
-  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+  for (const Precision precision : kPrecisions) {
     CAPTURE(name_of(precision));
     const RankTraining training{
-        .network = kWideNetwork, .target = cuda_target(precision), .updates = 6};
+        .network = kWideNetwork, .target = cuda_target(precision), .updates = 6, .options = {}};
     const TrainedRank overlapping = train_on<OneGpu>(training);
     const standin::RecordedEdges edges = standin::last_recorded_edges();
     CHECK(edges.programmatic > edges.full);
@@ -76,6 +79,28 @@ TEST_CASE("kernels may begin early, and with 'overlap: false' none does: the byt
     CHECK(in_turn.programmatic == 0);
     CHECK(in_turn.full == edges.programmatic + edges.full);
   }
+}
+
+TEST_CASE("launches of a step that are merged have the bits of single ones") {
+  const auto check = [](RankTraining training) {
+    training.options = {};
+    CAPTURE(training.optimizer);
+    const TrainedRank merged = train_on<OneGpu>(training);
+    const standin::RecordedEdges few = standin::last_recorded_edges();
+    training.target.merges_launches = false;
+    CHECK(differences(merged, train_on<OneGpu>(training)) == "");
+    const standin::RecordedEdges all = standin::last_recorded_edges();
+    CHECK(few.programmatic + few.full < all.programmatic + all.full);
+  };
+  for (const Precision precision : kPrecisions) {
+    CAPTURE(name_of(precision));
+    check({.network = kWideNetwork, .target = cuda_target(precision), .updates = 4});
+  }
+  // Its rule has a number that changes by a launch of its own.
+  check({.target = cuda_target(Precision::bf16),
+         .updates = 4,
+         .optimizer = "nadam",
+         .optimizer_keys = "{lr: 0.01}"});
 }
 
 TEST_CASE("so is training on sequences, with and without padding") {
@@ -150,16 +175,18 @@ TEST_CASE("so is an average of the weights, in the captured step") {
 TEST_CASE("so is training of layers that share weights, and of a frozen one") {
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     CAPTURE(name_of(precision));
-    check_bytes({.network = kSharedLayers, .target = cuda_target(precision), .updates = 4});
+    check_bytes(
+        {.network = kSharedLayers, .target = cuda_target(precision), .updates = 4, .options = {}});
     check_bytes({.network = kWideNetwork,
                  .target = cuda_target(precision),
                  .updates = 4,
+                 .options = {},
                  .frozen = "conv2"});
   }
 }
 
 TEST_CASE("so is training by launches of several batch norms, which have the bits of single ones") {
-  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+  for (const Precision precision : kPrecisions) {
     CAPTURE(name_of(precision));
     RankTraining training{
         .network = kBranchedNetwork, .target = cuda_target(precision), .updates = 4};

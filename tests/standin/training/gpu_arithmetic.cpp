@@ -74,7 +74,10 @@ class Layer final : public Executor {
     product_->run();
     const bool is_gradient = step_.pass == Pass::backward_parameters;
     if (is_gradient && rounds_) round(tensors_.parameter_gradients[0]);
-    if (!bias_apart_ || step_.pass == Pass::backward_data || step_.bias_summed) return;
+    if (!bias_apart_ || step_.pass == Pass::backward_data || step_.bias_summed ||
+        step_.bias_later) {
+      return;
+    }
     with_storage(step_.storage, [&]<class T>(std::type_identity<T>) {
       is_gradient ? sum_bias_gradient<T>() : add_bias<T>();
     });

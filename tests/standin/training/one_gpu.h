@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "backend/cuda/batch.h"
 #include "backend/cuda/update.h"
 #include "comm/communicator.h"
 #include "gpu_under_test.h"
@@ -14,7 +15,12 @@ class OneGpu : public RankDevice {
  public:
   explicit OneGpu(cuda::Overlap overlap = cuda::Overlap::allowed) : gpu_(overlap) {}
   [[nodiscard]] Compute compute() override {
-    return {*gpu_.device, *gpu_.queue, *gpu_.executors, *launches_, copies_.get()};
+    return {.device = *gpu_.device,
+            .queue = *gpu_.queue,
+            .executors = *gpu_.executors,
+            .launches = *launches_,
+            .copies = copies_.get(),
+            .batches = batches_.get()};
   }
   [[nodiscard]] Communicator& ranks() override { return *ranks_; }
 
@@ -23,6 +29,7 @@ class OneGpu : public RankDevice {
   std::unique_ptr<Queue> copies_ = gpu_.device->make_queue();
   std::unique_ptr<UpdateLaunches> launches_ =
       cuda::make_update_launches(cuda::stream_of(*gpu_.queue));
+  std::unique_ptr<BatchLaunches> batches_ = cuda::make_batch_launches(cuda::stream_of(*gpu_.queue));
   std::unique_ptr<Communicator> ranks_ = make_single_communicator();
 };
 

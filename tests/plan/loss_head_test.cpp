@@ -1,0 +1,99 @@
+// A loss's value, an accuracy and the bias before them in the backward step of the loss.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "layer_network.h"
+#include "ops/loss.h"
+#include "ops/top_k.h"
+#include "step_named.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+/// A dense layer with a loss and what else reads its values.
+class HeadNetwork : public LayerNetwork {
+ public:
+  HeadNetwork() : LayerNetwork({2, 3, 4, 4}), labels_(static_cast<ValueId>(graph.values.size())) {
+    graph.values.push_back({.shape = {2}, .type = DType::i32});
+    graph.inputs.push_back(labels_);
+    values_ = dense(0);
+  }
+  void accuracy(std::int64_t k) {
+    kept_.push_back(put(std::make_shared<TopKOp>(k == 1 ? "accuracy" : "top_k", TopKAttributes{k}),
+                        {values_, labels_}));
+  }
+  [[nodiscard]] Plan head_plan(Precision precision) {
+    const ValueId loss =
+        put(std::make_shared<CrossEntropyOp>(LossAttributes{}), {values_, labels_});
+    PlanRequest request{.loss = loss, .kept = kept_};
+    request.kept.push_back(loss);
+    request.kept.push_back(values_);
+    return make_plan(graph, cuda_target(precision), request);
+  }
+
+ private:
+  ValueId labels_, values_ = -1;
+  std::vector<ValueId> kept_;
+};
+
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == PlanStep::Kind::op) names.push_back(name_of(plan, step));
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the backward step of a loss takes its value, an accuracy and the bias along") {
+  HeadNetwork network;
+  network.accuracy(1);
+  const Plan plan = network.head_plan(Precision::bf16);
+  CHECK(names_of(plan) ==
+        std::vector<std::string>{"dense1 forward_train",
+                                 "cross_entropy3 and accuracy forward and backward",
+                                 "dense1 backward_parameters"});
+  const PlanStep& head = plan.steps[plan.steps.size() - 2];
+  CHECK(head.outputs.size() == 2);
+  CHECK(head.inputs.size() == 3);
+  CHECK(head.head.accuracy->values().k == 1);
+  CHECK(head.head.adds_bias);
+  const PlanStep& dense = step_named(plan, "dense1 forward_train");
+  CHECK(head.bias_of == dense.node);
+  CHECK(description_of(plan, dense).bias_later);
+  CHECK(description_of(plan, head).head.losses);
+}
+
+TEST_CASE("in f32 the product begins with the bias") {
+  HeadNetwork network;
+  network.accuracy(1);
+  const Plan plan = network.head_plan(Precision::fp32);
+  CHECK_FALSE(step_named(plan, "dense1 forward_train").bias_later);
+  CHECK(step_named(plan, "cross_entropy3 and accuracy forward and backward").head.losses);
+}
+
+TEST_CASE("a second metric has a step, for which the layer adds its bias") {
+  HeadNetwork network;
+  network.accuracy(1);
+  network.accuracy(5);
+  const Plan plan = network.head_plan(Precision::bf16);
+  CHECK_FALSE(step_named(plan, "dense1 forward_train").bias_later);
+  CHECK(step_named(plan, "cross_entropy4 and accuracy forward and backward")
+            .head.accuracy->values()
+            .k == 1);
+  CHECK(step_named(plan, "top_k3 forward_train").outputs.size() == 1);
+}
+
+TEST_CASE("other targets have a step each") {
+  HeadNetwork network;
+  network.accuracy(1);
+  static_cast<void>(network.head_plan(Precision::bf16));
+  const Plan plan = make_plan(network.graph, cpu_target(true),
+                              {.loss = network.graph.output, .kept = {network.graph.output}});
+  CHECK(names_of(plan).size() == 5);
+}
