@@ -1,8 +1,10 @@
 #include "gpu_arithmetic.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "elements.h"
 #include "exec/functor/bias.h"
 #include "exec/functor/channels.h"
 #include "exec/functor/functor.h"
@@ -44,9 +46,10 @@ void with_storage(DType type, const F& f) {
   });
 }
 
-/// A convolution or a dense layer. The library's product comes first, rounded to the storage type;
-/// a convolution's weight gradient is rounded too, as cuDNN writes it. The bias is added to the
-/// stored product, except in f32 dense layers without a ReLU, whose product starts with it.
+/// A convolution or a dense layer. The library's product comes first, of factors that TF32 rounds,
+/// rounded to the storage type; a convolution's weight gradient is rounded too, as cuDNN writes it.
+/// The bias is added to the stored product, except in f32 dense layers without a ReLU, whose
+/// product starts with it.
 class Layer final : public Executor {
  public:
   explicit Layer(const StepDescription& step)
@@ -57,6 +60,7 @@ class Layer final : public Executor {
         rows_(step.outputs[0]),
         launcher_(1) {
     StepDescription inner = step;
+    inner.tf32 = false;
     if (bias_apart_) {
       inner.op = bare_op_.get();
       inner.signature.parameters.resize(1);
@@ -68,9 +72,18 @@ class Layer final : public Executor {
   [[nodiscard]] std::size_t workspace_bytes() const override { return product_->workspace_bytes(); }
   void bind(const StepTensors& tensors) override {
     tensors_ = tensors;
-    product_->bind(tensors);
+    StepTensors factors = tensors;
+    if (step_.tf32) {
+      for (TensorView& view : factors.inputs) round_factor(view);
+      for (TensorView& view : factors.output_gradients) round_factor(view);
+      round_factor(factors.parameters[0]);
+    }
+    product_->bind(factors);
   }
   void run() override {
+    for (auto& [from, values] : rounded_) {
+      std::transform(from, from + values.size(), values.begin(), standin::rounded_to_tf32);
+    }
     product_->run();
     const bool is_gradient = step_.pass == Pass::backward_parameters;
     if (is_gradient && rounds_) round(tensors_.parameter_gradients[0]);
@@ -84,6 +97,16 @@ class Layer final : public Executor {
   }
 
  private:
+  /// A factor's own elements, and what TF32 makes of them.
+  struct Factor {
+    const float* from;
+    std::vector<float> rounded;
+  };
+  void round_factor(TensorView& view) {
+    const auto elements = static_cast<std::size_t>(span_elements(view.layout));
+    rounded_.push_back({view.as<const float>(), std::vector<float>(elements)});
+    view.data = rounded_.back().rounded.data();
+  }
   static bool begins_with_bias(const StepDescription& step) {
     return step.op->type() == "dense" && step.storage == DType::f32 && !step.relu &&
            (step.pass == Pass::forward_train || step.pass == Pass::forward_eval);
@@ -116,6 +139,7 @@ class Layer final : public Executor {
   std::unique_ptr<Executor> product_;
   std::vector<double> partials_;
   StepTensors tensors_;
+  std::vector<Factor> rounded_;
 };
 
 class GpuArithmetic final : public ExecutorFactory {
