@@ -225,13 +225,15 @@ struct GradientSums {
   template <int W>
   TY_HD void cut(std::int64_t row, std::int64_t c, const ChannelConstants<A> (&constants)[W],
                  Rows<W>& rows) const {
-    if (kCut == ReluCut::none) return;
-    TY_UNROLL
-    for (int k = 0; k < W; ++k) {
-      const A above = kCut == ReluCut::by_input ? constants[k].normalised(static_cast<A>(rows.x[k]))
-                                                : static_cast<A>(rows.y[k]);
-      const A open = behind_relu(above, static_cast<A>(rows.gradient[k]));
-      rows.gradient.set(k, static_cast<T>(open));
+    if constexpr (kCut != ReluCut::none) {
+      TY_UNROLL
+      for (int k = 0; k < W; ++k) {
+        const A above = kCut == ReluCut::by_input
+                            ? constants[k].normalised(static_cast<A>(rows.x[k]))
+                            : static_cast<A>(rows.y[k]);
+        const A open = behind_relu(above, static_cast<A>(rows.gradient[k]));
+        rows.gradient.set(k, static_cast<T>(open));
+      }
     }
     if (kCut == ReluCut::kept) {
       tensors.input.template store_row<P, W>(residual.gradient, row, c, rows.gradient);
