@@ -22,10 +22,10 @@ namespace trainyard {
 template <class Settle, class F>
 __device__ void settle_group(const SettledCall<Settle, F>& call, unsigned group, bool finishes,
                              const typename Settle::Factors& factors) {
-  using Sum = typename Settle::Sum;
-  alignas(16) __shared__ std::byte memory[sizeof(Sum) * kColumnThreads];
-  auto* const sums = reinterpret_cast<Sum*>(memory);
-  const Sum total = total_of_chunks(call.grid, group, call.partials, sums);
+  using ColumnSum = typename Settle::Sum;
+  alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];
+  auto* const sums = reinterpret_cast<ColumnSum*>(memory);
+  const ColumnSum total = total_of_chunks(call.grid, group, call.partials, sums);
   const std::int64_t column = group * call.grid.beside() + threadIdx.x;
   if (threadIdx.x < call.grid.beside() && column < call.grid.columns) {
     factors.set(threadIdx.x, call.settle.constants(column, total));

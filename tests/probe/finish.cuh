@@ -20,9 +20,10 @@ __device__ PairSum add_rows(const PairSum* rows, unsigned count, PairSum* sums) 
   constexpr unsigned kLanes = kFinishThreads / kChannels;
   ColumnGrid grid{};
   grid.columns = kChannels;
+  grid.together = 1;
+  grid.wide = kChannels;
   grid.chunks = count;
-  sums[threadIdx.x] =
-      add_chunks(grid, rows, threadIdx.x % kChannels, threadIdx.x / kChannels, kLanes);
+  sums[threadIdx.x] = add_chunks(grid, rows, threadIdx.x % kChannels, threadIdx.x / kChannels);
   fold_rows(sums, kLanes, kChannels);
   return threadIdx.x < kChannels ? sums[threadIdx.x] : PairSum{};
 }

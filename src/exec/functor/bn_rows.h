@@ -92,12 +92,13 @@ class BnRows : public Executor {
   void each_settled(const SettleOf& settle_of, const RowsOf& rows_of) const {
     using Settle = std::invoke_result_t<SettleOf, const Norm&>;
     using F = std::invoke_result_t<RowsOf, const Norm&>;
-    constexpr int kPack = F::Calls::kPack;
-    if constexpr (Launcher::kSettles && kPack > 1) {
+    constexpr int kTogether = F::Calls::kPack;
+    if constexpr (Launcher::kSettles && kTogether > 1) {
       if (form_.leaves_sums) {
         Siblings<SettledCall<Settle, F>> calls;
         for_each_norm([&](const Norm& norm) {
-          calls.add({norm.template grid<kPack>(), norm.partials_, settle_of(norm), rows_of(norm)});
+          calls.add(
+              {norm.template grid<kTogether>(), norm.partials_, settle_of(norm), rows_of(norm)});
         });
         return launcher_.settled(calls);
       }
