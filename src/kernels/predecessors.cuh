@@ -8,8 +8,8 @@
 // that runs beside, which costs more than it gains there (4.7 against 3.5 us a node), and what it
 // read before the wait would have to be old enough.
 //
-// A build with -DTRAINYARD_CHAOS=ON delays blocks there, to show that no result depends on when they
-// run: those of scripts/gpu_kit.sh, which compares bytes.
+// A build with -DTRAINYARD_CHAOS=ON delays blocks there, to show that no result depends on when
+// they run: scripts/gpu_kit.sh compares bytes.
 #pragma once
 
 #include <nv/target>
