@@ -93,9 +93,9 @@ if begin_on_gpus "ranks over NCCL on one stand-in GPU end with the bytes of one"
 fi
 
 if begin_on_gpus "the first run checks on a stand-in"; then
-  small 1 doctor tests captured replicas resume
+  small 1 doctor tests captured overlap replicas resume
   expect_code 0
-  for part in doctor tests captured replicas resume; do expect_out "| $part | passed |"; done
+  for part in doctor tests captured overlap replicas resume; do expect_out "| $part | passed |"; done
 fi
 
 # Peaks are measured with matrices that fit the memory: little of it, little time.
