@@ -48,6 +48,12 @@ Range thread_locals() {
   return found;
 }
 
+/// Whether all bytes of an access are as begin_block() leaves them: hooks do not see every write.
+bool is_poison(Range place) {
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(place.begin);
+  return std::all_of(bytes, bytes + place.bytes, [](unsigned char byte) { return byte == 0xff; });
+}
+
 }  // namespace
 
 Accesses::Accesses()
@@ -99,22 +105,19 @@ void Accesses::check(Range place, Access how, const void* instruction) {
   if (!shared && waits_ && waited_[own_thread()] == 0 && !parameters_.contains(place.begin)) {
     report(does(" accesses ", place.begin) + " before it waits for the launches before its own");
   }
+  const bool poisoned = shared && how == Access::read && is_poison(place);
   (shared ? shared_cells_ : global_cells_).each(place, [&](Cell& cell, Range bytes) {
-    if (how == Access::read) return check_read(cell, bytes);
+    if (how == Access::read) return check_read(cell, bytes.begin, poisoned);
     check_write(cell, how, bytes.begin);
   });
   watching = this;
 }
 
-void Accesses::check_read(Cell& cell, Range place) {
-  const auto unwritten = [&] {  // hooks do not see every write
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(place.begin);
-    return std::all_of(bytes, bytes + place.bytes, [](unsigned char byte) { return byte == 0xff; });
-  };
+void Accesses::check_read(Cell& cell, std::uintptr_t address, bool poisoned) {
   if (races(cell.writer)) {
-    report_race(does(" reads ", place.begin), cell.writer, "written");
-  } else if (!cell.writer && shared_.contains(place.begin) && unwritten()) {
-    report(does(" reads ", place.begin) + ", which its block has not written");
+    report_race(does(" reads ", address), cell.writer, "written");
+  } else if (!cell.writer && poisoned) {
+    report(does(" reads ", address) + ", which its block has not written");
   }
   cell.add_reader(own_);
 }

@@ -56,7 +56,7 @@ class Accesses {
   };
 
   void check(Range place, Access how, const void* instruction);
-  void check_read(Cell& cell, Range place);
+  void check_read(Cell& cell, std::uintptr_t address, bool poisoned);
   void check_write(Cell& cell, Access how, std::uintptr_t address);
   [[nodiscard]] bool races(const Trace& before) const;
   [[nodiscard]] bool is_counted(const Trace& before) const;
