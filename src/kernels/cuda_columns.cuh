@@ -100,35 +100,19 @@ __device__ Sum add_few_chunks(const ColumnGrid& grid, const Sum* partials, std::
   return pairwise<kFoldRows>([&](unsigned i) { return staged[i]; });
 }
 
-/// Adds up 2^n values pairwise as they come. (PairwiseSums has memory for each, where this has
-/// registers for a single one.)
-template <class Sum, std::int64_t kMost>
-class PairwiseRun {
- public:
-  /// The sum of as many values as make a node of the tree, up to `sum`; of all with the last one.
-  __device__ Sum add(Sum sum) {
-    for (std::int64_t pairs = ++count_; pairs % 2 == 0; pairs /= 2) sum += waiting_[--depth_];
-    return waiting_[depth_++] = sum;
-  }
-
- private:
-  Sum waiting_[std::bit_width(static_cast<std::uint64_t>(kMost))];
-  int depth_ = 0;
-  std::int64_t count_ = 0;
-};
-
 /// A lane's sum of a column's chunks: in most launches there are few.
 template <class Sum>
 __device__ Sum add_chunks(const ColumnGrid& grid, const Sum* partials, std::int64_t column,
                           std::int64_t lane) {
   const std::int64_t count = grid.chunks_of_lane(), first = lane * count;
   const std::int64_t end = first + count < grid.chunks ? first + count : grid.chunks;
-  PairwiseRun<Sum, kColumnPartials> sums;
-  Sum total = {};
-  for (std::int64_t chunk = first; chunk < first + count; chunk += kFoldRows) {
-    total = sums.add(add_few_chunks(grid, partials, column, chunk, end));
+  if (count <= kFoldRows) return add_few_chunks(grid, partials, column, first, end);
+  PairwiseSums<Sum, 1, kColumnPartials> sums;
+  for (std::int64_t chunk = first; chunk < end; chunk += kFoldRows) {
+    *sums.open() += add_few_chunks(grid, partials, column, chunk, end);
+    sums.close();
   }
-  return total;
+  return *sums.total();
 }
 
 /// The sum of thread i's column i of a group, from those of its chunks. `sums` is memory that the
@@ -190,14 +174,15 @@ template <class F>
 __device__ typename F::Sum total_of_turns(const F& f, const ColumnGrid& grid, unsigned chunk,
                                           unsigned group, typename F::Sum* sums) {
   const unsigned lane = threadIdx.x / static_cast<unsigned>(grid.wide);
-  PairwiseRun<typename F::Sum, kChunkStrips> turns;
-  typename F::Sum total = {};
+  PairwiseSums<typename F::Sum, 1, kChunkStrips> turns;
   for (std::int64_t turn = 0; turn < grid.turns; ++turn) {
     if (turn > 0) __syncthreads();  // the sums of the turn before are read
     sum_turn(f, grid, grid.begin(chunk, lane, turn), group, sums);
-    if (threadIdx.x < grid.beside()) total = turns.add(sums[threadIdx.x]);
+    typename F::Sum* const own = turns.open();
+    if (threadIdx.x < grid.beside()) *own += sums[threadIdx.x];
+    turns.close();
   }
-  return total;
+  return *turns.total();
 }
 
 /// The sums of a chunk of rows of a group of columns. Unless they are left, the last of a group to

@@ -249,12 +249,8 @@ class CudaLauncher {
   [[nodiscard]] static std::int64_t blocks_of(const EachCall<F>& call) {
     return (call.n + kEachThreads - 1) / kEachThreads;
   }
-  template <class F>
-  [[nodiscard]] static std::int64_t blocks_of(const ColumnsCall<F>& call) {
-    return call.grid.groups * call.grid.chunks;
-  }
-  template <class Settle, class F>
-  [[nodiscard]] static std::int64_t blocks_of(const SettledCall<Settle, F>& call) {
+  template <class Call>
+  [[nodiscard]] static std::int64_t blocks_of(const Call& call) {
     return call.blocks();
   }
   template <class Call, class Kernel, class... More>

@@ -4,8 +4,8 @@
 //   each(n, f)        f(i) for i in [0, n), in any order, no two accessing the same output
 //   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row;
 //                     finished_rows(n, f): f.finish(team) too, once, after all rows
-//   columns(r, c, f)  sums over r rows for each of c columns, in strips, chunks and trees that the
-//                     shape fixes (columns.h)
+//   columns(r, c, f)  sums over r rows for each of c columns, in strips and a tree that the shape
+//                     fixes (columns.h)
 // each() and columns() also take several functors of one type, for which a GPU has one launch
 // (siblings.h). A GPU's launcher has one form more: settled(calls), an each() that finishes the
 // sums which columns() left (SettledCall). Each result is a pure function of the inputs:

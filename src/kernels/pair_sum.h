@@ -5,9 +5,10 @@
 
 namespace trainyard {
 
-/// Two sums in double: of the gradients of two parameters, or of x and x * x.
+/// Two sums in double: of the gradients of two parameters, or of x and x * x. Zeros when
+/// value-initialised.
 struct PairSum {
-  double first = 0, second = 0;
+  double first, second;
   TY_HD PairSum& operator+=(const PairSum& other) {
     first += other.first;
     second += other.second;

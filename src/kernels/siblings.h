@@ -39,6 +39,9 @@ struct ColumnsCall {
   ColumnGrid grid;
   F f;
   typename F::Sum* partials;
+
+  /// Of a GPU's launch.
+  [[nodiscard]] std::int64_t blocks() const { return grid.groups * grid.chunks; }
 };
 
 /// each(rows.calls().all(), rows) behind columns() that left its sums in `partials`, each block of

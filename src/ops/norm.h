@@ -180,7 +180,7 @@ struct GroupMoments {
   double eps;
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t first = i * groups.size, end = first + groups.size;
-    PairSum total;
+    PairSum total = {};
     for (std::int64_t c = first; c < end; ++c) total += sums[c];
     const double shift = total.first / groups.elements();
     const double spread = total.second / groups.elements() - shift * shift;
@@ -203,7 +203,7 @@ struct GroupGradientMeans {
   A* slope;             // [n, channels]
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t first = i * groups.size, end = first + groups.size;
-    PairSum total;
+    PairSum total = {};
     for (std::int64_t c = first; c < end; ++c) {
       const double weight = gamma == nullptr ? 1 : static_cast<double>(gamma[c % groups.channels]);
       total += PairSum{weight * sums[c].first, weight * sums[c].second};
@@ -224,7 +224,7 @@ struct GroupParameterGradients {
   A* gamma;
   A* beta;
   TY_HD void operator()(std::int64_t c) const {
-    PairSum total;
+    PairSum total = {};
     for (std::int64_t n = 0; n < images; ++n) total += sums[n * channels + c];
     if (gamma != nullptr) gamma[c] = static_cast<A>(total.first);
     if (beta != nullptr) beta[c] = static_cast<A>(total.second);

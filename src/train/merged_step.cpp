@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -12,22 +11,17 @@ namespace trainyard {
 namespace {
 
 PackedForm form_of(const WeightShape& shape, const BlockEntry& entry, const TensorView& packed) {
-  const std::int64_t places = shape.height * shape.width;
-  const std::int64_t row = shape.turned ? shape.padded_filters : shape.padded_channels;
-  PackedForm form{.data = packed.data,
-                  .type = packed.type,
-                  .first = entry.offset,
-                  .elements = entry.shape.elements(),
-                  .channels = static_cast<std::uint32_t>(shape.channels),
-                  .places = static_cast<std::uint32_t>(places),
-                  .filter_stride = places * row,
-                  .place_stride = row};
-  if (shape.turned) {
-    std::swap(form.filter_stride, form.channel_stride);
-    form.place_stride = -row;
-    form.origin = (places - 1) * row;
-  }
-  return form;
+  const WeightShape::Strides strides = shape.strides();
+  return {.data = packed.data,
+          .type = packed.type,
+          .first = entry.offset,
+          .elements = entry.shape.elements(),
+          .channels = static_cast<std::uint32_t>(shape.channels),
+          .places = static_cast<std::uint32_t>(shape.height * shape.width),
+          .filter_stride = strides.filter,
+          .channel_stride = strides.channel,
+          .place_stride = strides.place,
+          .origin = strides.origin};
 }
 
 /// Adds a form to those of its parameter; false if there is no room.

@@ -113,8 +113,8 @@ class LoadsLauncher {
   void columns(const ColumnsCall<F>& call) const {
     const ColumnGrid& grid = call.grid;
     const std::int64_t strips = (grid.rows + grid.strip - 1) / grid.strip;
-    note(grid.groups * grid.chunks, kColumnThreads,
-         strips / grid.turns * (grid.columns / grid.together), requested(call.f, grid.strip));
+    note(call.blocks(), kColumnThreads, strips / grid.turns * (grid.columns / grid.together),
+         requested(call.f, grid.strip));
   }
   template <class F>
   void each(const Siblings<EachCall<F>>& calls) const {

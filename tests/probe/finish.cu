@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kFinishThreads, 2)
     for (unsigned i = 0; i < kFinishGroup; ++i) {
       read[i] = *cluster.map_shared_rank(sums + channel, i);
     }
-    PairSum sum;
+    PairSum sum = {};
 #pragma unroll
     for (const PairSum& one : read) sum += one;
     memory.groups[block / kFinishGroup * kChannels + channel] = sum;

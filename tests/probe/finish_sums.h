@@ -23,7 +23,7 @@ TY_HD PairSum moments(const PairSum& sum, unsigned count) {
 
 /// Of `count` blocks from `first` on.
 inline PairSum sum_of_blocks(unsigned first, unsigned count, unsigned channel) {
-  PairSum sum;
+  PairSum sum = {};
   for (unsigned block = first; block < first + count; ++block) sum += block_sum(block, channel);
   return sum;
 }

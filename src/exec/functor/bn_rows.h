@@ -86,8 +86,8 @@ class BnRows : public Executor {
     });
     launcher_.columns(calls, finished_);
   }
-  /// One launch of the elementwise functor of each norm behind sum_channels(), in which `settle_of`
-  /// the norm finishes what that left, if it did.
+  /// One launch of the elementwise functor of each norm. If sum_channels() has left its sums, the
+  /// launch finishes them by settle_of(norm).
   template <class SettleOf, class RowsOf>
   void each_settled(const SettleOf& settle_of, const RowsOf& rows_of) const {
     using Settle = std::invoke_result_t<SettleOf, const Norm&>;
@@ -137,7 +137,8 @@ class BnRows : public Executor {
   template <int P>
   using Sums = BatchMoments<T, P>;  // GradientSums are split alike
 
-  /// Unless a split has too many partial sums. Those of replicas are joined between two launches.
+  /// Whether the second launch can finish the sums, if they are few. (Sums of several replicas are
+  /// joined between the launches.)
   [[nodiscard]] bool can_leave_sums() const {
     const bool needed = form_.pass == Pass::forward_train ||
                         (form_.pass == Pass::backward_data && form_.wants_gradient);

@@ -15,6 +15,12 @@ namespace trainyard {
 /// [padded_channels, height, width, padded_filters], the window back to front. Channels are those
 /// of one group. A vector or a matrix that is only rounded has no window and no padding.
 struct WeightShape {
+  /// Of packed elements: from one filter, channel or place of the window to the next, and of the
+  /// first.
+  struct Strides {
+    std::int64_t filter, channel, place, origin;
+  };
+
   std::int64_t filters = 1, channels = 1, height = 1, width = 1;
   std::int64_t padded_filters = 1, padded_channels = 1;
   bool turned = false;
@@ -27,6 +33,11 @@ struct WeightShape {
   [[nodiscard]] bool same_order() const {
     return !turned && filters == padded_filters && channels == padded_channels &&
            (height * width == 1 || channels == 1);
+  }
+  [[nodiscard]] Strides strides() const {
+    const std::int64_t places = height * width, row = turned ? padded_filters : padded_channels;
+    if (turned) return {1, places * row, -row, (places - 1) * row};
+    return {places * row, 1, row, 0};
   }
   bool operator==(const WeightShape&) const = default;
 };

@@ -101,12 +101,8 @@ class CudaLauncher {
   [[nodiscard]] static unsigned blocks_of(const EachCall<F>& call) {
     return grid_of((call.n + kEachThreads - 1) / kEachThreads);
   }
-  template <class F>
-  [[nodiscard]] static unsigned blocks_of(const ColumnsCall<F>& call) {
-    return grid_of(call.grid.groups * call.grid.chunks);
-  }
-  template <class Settle, class F>
-  [[nodiscard]] static unsigned blocks_of(const SettledCall<Settle, F>& call) {
+  template <class Call>
+  [[nodiscard]] static unsigned blocks_of(const Call& call) {
     return grid_of(call.blocks());
   }
   template <class F>
