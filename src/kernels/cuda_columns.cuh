@@ -108,7 +108,7 @@ __device__ Sum add_chunks(const ColumnGrid& grid, const Sum* partials, std::int6
   const std::int64_t end = first + count < grid.chunks ? first + count : grid.chunks;
   if (count <= kFoldRows) return add_few_chunks(grid, partials, column, first, end);
   PairwiseSums<Sum, 1, kColumnPartials> sums;
-  for (std::int64_t chunk = first; chunk < end; chunk += kFoldRows) {
+  for (std::int64_t chunk = first; chunk < first + count; chunk += kFoldRows) {
     *sums.open() += add_few_chunks(grid, partials, column, chunk, end);
     sums.close();
   }

@@ -1,8 +1,8 @@
 // The sums of batch norm over rows of channels, as functors of columns(): a column is a channel.
 //
 // Groups of 64 rows are added in one binary tree in the arithmetic type (kernels/columns.h), x
-// around the group's first row; groups in one in double. In f32 the terms of a group's distances d
-// from its first row are rounded once or twice and their sums six times, so the variance is within
+// around the group's first row; groups in one in double. In f32 a distance d from the first row is
+// rounded once, its square three times in all, and their sums six times: the variance is within
 // 9 * 2^-24 of the mean of d * d, whatever the mean: that is on average twice the variance within
 // groups, and at most 64 times.
 #pragma once
