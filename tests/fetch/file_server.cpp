@@ -68,10 +68,10 @@ void FileServer::answer(int connection) {
     const std::scoped_lock lock(mutex_);
     requested_.push_back(first);
   }
-  std::string head = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+  std::string head = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n";
   std::string body;
   if (file != files_.end() && first > file->second.size()) {
-    head = "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\n\r\n";
+    head = "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\n";
   } else if (file != files_.end()) {
     const std::string all = std::to_string(file->second.size());
     const bool part = first > 0 && !faults_.no_ranges;
@@ -79,15 +79,16 @@ void FileServer::answer(int connection) {
     head = part ? "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + std::to_string(first) +
                       "-" + std::to_string(file->second.size() - 1) + "/" + all + "\r\n"
                 : "HTTP/1.1 200 OK\r\n";
-    head += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+    head += "Content-Length: " + std::to_string(body.size()) + "\r\n";
     if (faults_.cut_after > 0) body.resize(std::min(body.size(), faults_.cut_after));
   }
   if (faults_.redirects) {
-    head = "HTTP/1.1 302 Found\r\nLocation: /" + file->first + "\r\nContent-Length: 0\r\n\r\n";
+    head = "HTTP/1.1 302 Found\r\nLocation: /" + file->first + "\r\nContent-Length: 0\r\n";
     body.clear();
   }
   if (faults_.stalls) body.resize(1);
-  const std::string whole = head + body;
+  // A client that meant to use the connection again would lose its next request.
+  const std::string whole = head + "Connection: close\r\n\r\n" + body;
   for (std::size_t sent = 0; sent < whole.size();) {
     const ssize_t now = ::send(connection, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
     if (now <= 0) return;
