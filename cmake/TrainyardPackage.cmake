@@ -16,6 +16,14 @@ install(DIRECTORY docs DESTINATION share/trainyard FILES_MATCHING PATTERN "*.md"
   PATTERN results EXCLUDE)
 install(FILES LICENSE README.md DESTINATION share/doc/trainyard)
 
+# Where man, bash-completion, zsh (and Debian's) and fish look, if the prefix is /usr or /usr/local.
+set(completions ${PROJECT_BINARY_DIR}/completions)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man1 DESTINATION share/man FILES_MATCHING PATTERN "*.1")
+install(FILES ${completions}/train DESTINATION share/bash-completion/completions)
+install(FILES ${completions}/_train DESTINATION share/zsh/site-functions)
+install(FILES ${completions}/_train DESTINATION share/zsh/vendor-completions)
+install(FILES ${completions}/train.fish DESTINATION share/fish/vendor_completions.d)
+
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_NAME trainyard)
 set(CPACK_PACKAGE_FILE_NAME trainyard-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})

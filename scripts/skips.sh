@@ -31,6 +31,8 @@ machine_is() {
     no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
     no-mount) ! unshare --mount true 2>/dev/null ;;
     no-terminal) ! script -qec true /dev/null >/dev/null 2>&1 </dev/null ;;
+    no-zsh | no-fish | no-mandoc) ! command -v "${1#no-}" >/dev/null ;;
+    no-man) ! man --version 2>/dev/null | grep -q '^man 2' ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     no-schema-peers) ! "${PEER_PYTHON:-python3}" -c 'import jsonschema, ruamel.yaml' 2>/dev/null ;;
     no-roots) [[ -z ${TRAINYARD_ROOTS:-} ]] ;;

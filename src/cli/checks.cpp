@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/text.h"
 #include "config/diagnostics.h"
@@ -66,12 +65,13 @@ CLI::Validator number_between(double least, double most) {
           ""};
 }
 
-CLI::Validator one_word_of(std::vector<std::string> words) {
-  return {[words = std::move(words)](std::string& text) {
-            if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
-            return found("one of " + joined(words), text) + config::suggestion(text, words);
-          },
-          ""};
+void take_one_of(CLI::Option* option, const std::vector<std::string>& words) {
+  option->type_name(joined(words, "|"));
+  option->check({[words](const std::string& text) {
+                   if (std::ranges::find(words, text) != words.end()) return std::string();
+                   return found("one of " + joined(words), text) + config::suggestion(text, words);
+                 },
+                 ""});
 }
 
 CLI::Validator duration() {

@@ -22,8 +22,8 @@ namespace trainyard::cli {
     std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 /// A number from `least` to `most`.
 [[nodiscard]] CLI::Validator number_between(double least, double most);
-/// One of `words`.
-[[nodiscard]] CLI::Validator one_word_of(std::vector<std::string> words);
+/// Declares that `option` takes one of `words`, which help and completion name.
+void take_one_of(CLI::Option* option, const std::vector<std::string>& words);
 /// As parse_duration(), above 0; for use with transform(): the text becomes seconds.
 [[nodiscard]] CLI::Validator duration();
 

@@ -36,7 +36,7 @@ class PercentBar {
 std::string set_names() {
   std::vector<std::string> names;
   for (const KnownSet& set : known_sets()) names.push_back(set.name);
-  return joined(names);
+  return joined(names, "|");
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::string set_names() {
 CLI::App* add_get(CLI::App& data, GetFlags& flags) {
   CLI::App* command = data.add_subcommand(
       "get", "fetch a published data set, check its hash and unpack it; continues if it was ended");
-  command->add_option("set", flags.name, set_names())->required()->type_name("SET");
+  command->add_option("set", flags.name, "the data set")->required()->type_name(set_names());
   command->add_option("--to", flags.to, "data folder (default: $TRAINYARD_DATA, or data)")
       ->type_name("FOLDER");
   command

@@ -12,8 +12,8 @@ constexpr std::size_t kWidth = 80;
 constexpr std::size_t kColumn = 25;  // where help texts begin
 constexpr std::string_view kDefaultVerb = "train";
 
-/// `text` in lines of at most kWidth columns; all begin at `indent`, to which the first one is
-/// already indented.
+}  // namespace
+
 std::string wrapped(const std::string& text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -32,6 +32,8 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out;
 }
 
+namespace {
+
 /// "  --threads N          CPU threads".
 std::string row(const std::string& left, const std::string& text) {
   std::string out = "  " + left;
@@ -40,22 +42,33 @@ std::string row(const std::string& left, const std::string& text) {
   return out + wrapped(text, kColumn) + "\n";
 }
 
-std::string names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return joined(names);
-}
+std::string names_of(const CLI::Option& option) { return joined(flag_names(option)); }
 
-bool is_argument(const CLI::Option& option) { return names_of(option).empty(); }
+bool is_argument(const CLI::Option& option) { return flag_names(option).empty(); }
 
 }  // namespace
 
+std::vector<std::string> flag_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 std::string usage_of(const CLI::Option& option) {
   const std::string names = names_of(option);
-  const bool takes = option.get_type_size() != 0;
+  const bool takes = option.get_items_expected_max() > 0;
   if (names.empty()) return option.get_type_name();
   return takes ? names + " " + option.get_type_name() : names;
+}
+
+std::vector<const CLI::Option*> shown_options(const CLI::App& app, bool arguments) {
+  std::vector<const CLI::Option*> shown;
+  for (const CLI::Option* option : app.get_options()) {
+    const bool hidden = option->get_group().empty();
+    if (!hidden && is_argument(*option) == arguments) shown.push_back(option);
+  }
+  return shown;
 }
 
 namespace {
@@ -66,7 +79,8 @@ std::string flag_list(const std::set<CLI::Option*>& options) {
   return joined(names);
 }
 
-/// The help text, the default, and the flags it requires or excludes.
+}  // namespace
+
 std::string text_of(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::string& value = option.get_default_str();
@@ -77,11 +91,13 @@ std::string text_of(const CLI::Option& option) {
   return text;
 }
 
+namespace {
+
 /// "\nArguments:\n" with the words, or "\nFlags:\n" with the flags; "" without any.
 std::string rows_of(const CLI::App& app, bool arguments, const std::string& heading) {
   std::string out;
-  for (const CLI::Option* option : app.get_options()) {
-    if (is_argument(*option) == arguments) out += row(usage_of(*option), text_of(*option));
+  for (const CLI::Option* option : shown_options(app, arguments)) {
+    out += row(usage_of(*option), text_of(*option));
   }
   return out.empty() ? "" : "\n" + heading + ":\n" + out;
 }
@@ -94,14 +110,14 @@ std::string command_rows(const CLI::App& app) {
   return out;
 }
 
-/// The verbs under the headings of their groups.
+/// The verbs under the headings of their groups, each with its example.
 std::string verb_rows(const CLI::App& app) {
   std::string out, heading;
   for (const CLI::App* verb : app.get_subcommands(nullptr)) {
     if (verb->get_name() == kDefaultVerb) continue;
     if (verb->get_group() != heading) out += "\n" + verb->get_group() + ":\n";
     heading = verb->get_group();
-    out += row(verb->get_name(), verb->get_description());
+    out += row(verb->get_name(), verb->get_description()) + "    " + verb->get_footer() + "\n";
   }
   return out;
 }
@@ -114,7 +130,7 @@ std::string program_help(const CLI::App& app, const CLI::App& train) {
   return app.get_description() + "\n\nUsage: " + usage_line(train, app.get_name()) + "\n       " +
          app.get_name() + " VERB [FLAGS]\n" + example_of(train) +
          rows_of(train, false, "Flags of 'train --config FILE'") +
-         "\nVerbs ('train VERB --help' lists the flags of one, with an example)\n" +
+         "\nVerbs, each with an example ('train VERB --help' lists the flags of one)\n" +
          verb_rows(app) + rows_of(app, false, "Flags");
 }
 

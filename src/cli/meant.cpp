@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -43,8 +44,7 @@ const config::ForeignWord* foreign_flag(const std::string& name) {
 
 void add_flags(const CLI::App& app, std::vector<std::string>& flags) {
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
+    for (std::string& name : flag_names(*option)) flags.push_back(std::move(name));
   }
   for (const CLI::App* below : app.get_subcommands(nullptr)) add_flags(*below, flags);
 }

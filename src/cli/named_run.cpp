@@ -26,15 +26,6 @@ bool speaks() {
   return !identity || (identity->rank == 0 && !train_started(*identity));
 }
 
-/// Runs, and folders of numbered ones, in `folder`.
-std::vector<fs::path> runs_below(const fs::path& folder) {
-  std::vector<fs::path> runs = entries_of(folder);
-  std::erase_if(runs,
-                [](const fs::path& entry) { return !is_run_folder(entry) && !newest_run(entry); });
-  std::ranges::sort(runs);
-  return runs;
-}
-
 /// `text`, which is no run, as a run; itself if it may be something else.
 std::string run_named(const std::string& text) {
   std::error_code ignored;
@@ -53,6 +44,14 @@ std::string run_named(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<fs::path> runs_below(const fs::path& folder) {
+  std::vector<fs::path> runs = entries_of(folder);
+  std::erase_if(runs,
+                [](const fs::path& entry) { return !is_run_folder(entry) && !newest_run(entry); });
+  std::ranges::sort(runs);
+  return runs;
+}
 
 CLI::Validator newest_run_of_name(const Context& context) {
   Messages& messages = context.messages;

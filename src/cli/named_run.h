@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/verbs.h"
 
@@ -13,5 +15,8 @@ namespace trainyard::cli {
 /// Error{command_line} for a folder whose runs have no numbers, as `runs` itself, and for a NAME of
 /// runs without `runs/`.
 [[nodiscard]] CLI::Validator newest_run_of_name(const Context& context);
+
+/// Runs, and folders of numbered ones, in `folder`, sorted.
+[[nodiscard]] std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
 
 }  // namespace trainyard::cli

@@ -92,7 +92,12 @@ const std::vector<VerbGroup>& verb_groups() {
        {{"bench", "measure the speed of training steps", "train bench quickstart --layers",
          declare_bench},
         {"doctor", "report what this machine offers, or the state of a run",
-         "train doctor runs/quickstart", declare_doctor}}}};
+         "train doctor runs/quickstart", declare_doctor}}},
+      {"This program",
+       {{"completion", "print the script with which a shell completes commands",
+         "source <(train completion bash)", declare_completion},
+        {"man", "print a manual page, or write them all", "train man sweep | man -l -",
+         declare_man}}}};
   return kGroups;
 }
 
@@ -158,7 +163,8 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   // Of a repeated flag the last one counts, as for aliases and scripts; lists collect all.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_help_flag("-h,--help", "print this help and exit");
-  app.set_version_flag("--version", version_text(), "print the version and exit");
+  app.set_version_flag("--version", version_report,
+                       "print the version, commit and build, and exit");
   app.require_subcommand(1);
   std::map<std::string, Action> actions;
   for (const VerbGroup& group : verb_groups()) {

@@ -114,18 +114,27 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("KEY=VALUE");
   app.add_option("--gpus", flags.gpus, "GPUs: N, 0,2,3, id:2, all, auto:N; 0 is the CPU")
       ->type_name("GPUS");
-  app.add_option("--device", flags.device, "cpu, or reference (plain loops: slow, exact)")
-      ->check(one_word_of({"cpu", "reference"}))
-      ->type_name("WORD");
-  app.add_option("--precision", flags.precision,
-                 "short for --set precision=P: fp32, tf32, bf16, fp16; fp64 (reference)")
-      ->check(one_word_of({"fp32", "tf32", "bf16", "fp16", "fp64"}))
-      ->type_name("WORD");
+  take_one_of(app.add_option("--device", flags.device, "reference: plain loops, slow and exact"),
+              {"cpu", "reference"});
+  take_one_of(app.add_option("--precision", flags.precision,
+                             "short for --set precision=P; fp64 is of --device reference"),
+              {"fp32", "tf32", "bf16", "fp16", "fp64"});
   app.add_flag("--no-tune", flags.no_tune,
                "time no engines: a GPU takes those that cuDNN ranks first, the CPU oneDNN's");
   app.add_option("--threads", flags.threads, "CPU threads; 0: the config's, else all cores")
       ->check(whole_number(0, 1024))
       ->type_name("N");
+}
+
+std::vector<fs::path> known_configs() {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const fs::path& folder : config_folders()) {
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      files.push_back(entry.path().filename());
+    }
+  }
+  return files;
 }
 
 fs::path find_config(const std::string& name) {
@@ -141,10 +150,9 @@ fs::path find_config(const std::string& name) {
   std::string looked = "'" + name + "'";
   for (const fs::path& folder : config_folders()) {
     looked += ", '" + (folder / name).string() + "'";
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      const fs::path file = entry.path().filename();
-      known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
-    }
+  }
+  for (const fs::path& file : known_configs()) {
+    known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
   }
   std::string hint = config::suggestion(name, known);
   if (hint.empty()) hint = config::near_file(name);

@@ -69,8 +69,8 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<EvalFlags>();  // shared with the action, which outlives parsing
   add_stored_flags(app, flags->stored, context);
   app.add_option("--data", flags->request.data,
-                 "val, train, or a folder with a folder of pictures for each class of the run")
-      ->type_name("DATA");
+                 "a split of the run, or a folder with a folder of pictures for each class of it")
+      ->type_name("val|train|FOLDER");
   add_data_flags(app, flags->check,
                  "evaluate although the split of the run has changed since it was trained");
   app.add_option("--top-k", flags->request.top,

@@ -182,12 +182,10 @@ void declare_summary(CLI::App& app, const Context& context, Action& action) {
   add_output(app, "--svg", flags->svg, "draw the network there too, each kind of block once");
   auto* plan = app.add_flag("--plan", flags->plan,
                             "the steps, buffers, offsets and memory of the training plan");
-  app.add_option("--target", flags->target,
-                 "with --plan: the plan for a GPU, even if this machine has none, the nodes and "
-                 "bytes of its step, and a predicted time")
-      ->check(one_word_of({"cuda"}))
-      ->type_name("WORD")
-      ->needs(plan);
+  auto* target = app.add_option("--target", flags->target,
+                                "with --plan: the plan for a GPU, even if this machine has none, "
+                                "the nodes and bytes of its step, and a predicted time");
+  take_one_of(target->needs(plan), {"cuda"});
   app.add_flag("--expand", flags->expand, "the network as YAML with blocks and loops expanded");
   for (const char* whole : {"--json", "--plan", "--expand"}) {
     for (const char* part : {"--depth", "--all"}) app.get_option(part)->excludes(whole);

@@ -49,9 +49,8 @@ struct TrainFlags : StartFlags {
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
   add_picture_flag(app, flags);
   add_time_flag(app, flags.max_seconds, "save and stop after this time (exit 75)");
-  app.add_option("--log", flags.log, "keras, json or plain")
-      ->check(one_word_of({"keras", "json", "plain"}))
-      ->type_name("WORD");
+  take_one_of(app.add_option("--log", flags.log, "the form of what is printed"),
+              {"keras", "json", "plain"});
   app.add_flag("-q,--quiet", flags.quiet, "print only errors and warnings");
   app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
 }

@@ -55,5 +55,7 @@ void declare_sweep(CLI::App& app, const Context& context, Action& action);
 void declare_export(CLI::App& app, const Context& context, Action& action);
 void declare_import(CLI::App& app, const Context& context, Action& action);
 void declare_doctor(CLI::App& app, const Context& context, Action& action);
+void declare_completion(CLI::App& app, const Context& context, Action& action);
+void declare_man(CLI::App& app, const Context& context, Action& action);
 
 }  // namespace trainyard::cli

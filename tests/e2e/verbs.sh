@@ -279,9 +279,13 @@ for config in "$source_dir"/configs/*.yaml; do
   expect_equal "$(grep -c 'yaml-language-server' "$config")" 1
 done
 
-begin "an installed program finds the shipped configs by name"
+begin "an installed program finds the shipped configs by name, and has manual pages and completions"
 run cmake --install "$(dirname "$train")/.." --prefix "$PWD/prefix"
 expect_code 0
+for file in man/man1/train.1 man/man1/train-find-lr.1 bash-completion/completions/train \
+  zsh/site-functions/_train zsh/vendor-completions/_train fish/vendor_completions.d/train.fish; do
+  expect_file "prefix/share/$file"
+done
 mkdir elsewhere
 cd elsewhere || exit 1
 run ../prefix/bin/train summary --config quickstart

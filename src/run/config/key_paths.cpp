@@ -13,11 +13,21 @@ namespace {
 using config::FieldDescription;
 using Kind = config::Node::Kind;
 
+std::vector<std::string> words_of(const FieldDescription& field) {
+  std::vector<std::string> words = field.words;
+  if (field.type == "boolean") words = {"true", "false"};
+  if (field.type == "one of" || field.type == "selected") {
+    for (const FieldDescription::Member& member : field.members) words.push_back(member.name);
+  }
+  if (field.feature) words.emplace_back("false");
+  return words;
+}
+
 void add_paths(const std::vector<FieldDescription>& fields, const std::string& prefix,
                const std::string& source, std::vector<KeyPath>& paths) {
   for (const FieldDescription& field : fields) {
     const std::string path = prefix + field.key;
-    paths.push_back({path, field.type, source});
+    paths.push_back({path, field.type, source, field.help, words_of(field)});
     add_paths(field.fields, path + ".", "", paths);
     const bool inlined = field.type == "selected";
     if (!inlined && field.type != "one of") continue;

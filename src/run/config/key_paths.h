@@ -1,4 +1,4 @@
-// The keys of run files by their paths, for suggestions.
+// The keys of run files by their paths, for suggestions and completion.
 #pragma once
 
 #include <span>
@@ -14,6 +14,8 @@ struct KeyPath {
   std::string path;         // "optimizer.sgd.lr"
   std::string type;         // as in config::FieldDescription
   std::string source = "";  // of a key next to `source:`, the member that has it
+  std::string help = "";
+  std::vector<std::string> words = {};  // that are its values: of an enum, a family, a boolean
 };
 
 /// All of them, in the order of the reference.
