@@ -16,8 +16,12 @@ if(git_fails)
   file(CONFIGURE OUTPUT ${commit_header} @ONLY
     CONTENT "#define TRAINYARD_COMMIT \"@TRAINYARD_COMMIT@\"\n#define TRAINYARD_DATE \"@day@\"\n")
 else()
-  execute_process(COMMAND ${GIT_EXECUTABLE} -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+  execute_process(COMMAND ${GIT_EXECUTABLE} -C ${PROJECT_SOURCE_DIR} rev-parse --git-path logs/HEAD
     OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE)
+  cmake_path(ABSOLUTE_PATH head BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(NOT EXISTS ${head}) # a repository without reflogs
+    set(head)
+  endif()
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated/cli)
   add_custom_command(OUTPUT ${commit_header} COMMAND ${git_log} > ${commit_header} DEPENDS ${head} VERBATIM)
 endif()
