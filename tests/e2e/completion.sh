@@ -179,7 +179,8 @@ in_zsh() {
   ZDOTDIR=. timeout 60 zsh -f -c '
     zmodload zsh/zpty
     zpty inner zsh -f -i
-    zpty -w inner "PS1= PS2=; autoload -Uz compinit; compinit -u -D; source <(train completion zsh)"
+    zpty -w inner "PS1= PS2=; fpath=($PWD/functions \$fpath); autoload -Uz compinit; compinit -u -D"
+    [[ -e functions ]] || zpty -w inner "source <(train completion zsh)"
     zpty -w inner "report() { print -r -- \"[\$BUFFER]\" >>lines; BUFFER= }; zle -N report; bindkey ^G report"
     zpty -w inner "bindkey ^I complete-word; unsetopt listbeep; setopt nolistambiguous noautomenu; : >ready"
     until [[ -e ready ]]; do zpty -r -t inner && sleep 0.05; done
@@ -211,6 +212,12 @@ train check ~/ho%train check ~/home.yaml
 train --init=weig%train --init=weights.safetensors 
 train init pho%train init photos/
 train sumary --%train sumary --
+END
+  mkdir functions
+  train completion zsh >functions/_train
+  expect_completed in_zsh '\t' <<'END'
+train summ%train summary 
+train check --config own_t%train check --config own_two 
 END
 fi
 
