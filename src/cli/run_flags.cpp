@@ -236,7 +236,8 @@ GpuSearchPaths gpu_search_paths() {
                                       .virtual_env = variable("VIRTUAL_ENV"),
                                       .conda_prefix = variable("CONDA_PREFIX"),
                                       .home = variable("HOME"),
-                                      .path = variable("PATH")}),
+                                      .path = variable("PATH"),
+                                      .program = program_file()}),
           .mps_pipes = pipes.empty() ? "/tmp/nvidia-mps" : pipes};
 }
 

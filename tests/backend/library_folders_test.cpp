@@ -35,6 +35,18 @@ TEST_CASE("named folders come first, in their order, then the loader's search") 
   CHECK(index_of(folders, "") > index_of(folders, wheel));
 }
 
+TEST_CASE("wheels beside the program's folder come before the loader's search") {
+  const testing::TemporaryFolder root;
+  const fs::path named = made(root.path() / "named");
+  const fs::path cudnn = made(root.path() / "site-packages" / "nvidia" / "cudnn" / "lib");
+  const auto folders =
+      library_folders({.trainyard_cuda_path = named.string(),
+                       .program = root.path() / "site-packages" / "trainyard" / "bin" / "train"});
+  CHECK(index_of(folders, named) == 0);
+  CHECK(index_of(folders, cudnn) == 1);
+  CHECK(index_of(folders, "") == 2);
+}
+
 TEST_CASE("a toolkit and the wheels of an environment come after the loader's search") {
   const testing::TemporaryFolder root;
   const fs::path toolkit = made(root.path() / "cuda" / "lib64");
