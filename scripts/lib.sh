@@ -101,12 +101,13 @@ build_bar() {
   [[ -z ${2-} ]] || printf '\r\033[K' >&2
 }
 
-# build PRESET [TARGET...]: all targets if none is given.
+# build PRESET [TARGET...]: all targets if none is given. The array configure_options adds options for CMake.
+configure_options=()
 build() {
   local preset=$1 log=build/$1/configure.log
   shift
   mkdir -p "build/$preset"
-  cmake --preset "$preset" >"$log" 2>&1 || {
+  cmake --preset "$preset" "${configure_options[@]}" >"$log" 2>&1 || {
     cat "$log" >&2
     die "cmake --preset $preset failed"
   }

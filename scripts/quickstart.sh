@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 to a trained network: installs what is missing, builds, gets data, trains.
+# From a bare Debian 12 or 13, or Ubuntu 24.04, to a trained network: installs what is missing, builds, gets data, trains.
 #
-#   scripts/quickstart.sh
+#   scripts/quickstart.sh [--gpu]
 #
-# Prints what it does, what comes next and how long each part took. Data: CIFAR-10 from $TRAINYARD_DATA or
-# data/, else downloaded, else the drawn shapes set. Run it as root or with sudo installed. Runs are written
-# to runs/quickstart/.
+# Prints what it does, what comes next and how long each part took. With an NVIDIA driver it builds the GPU part and
+# trains on a GPU: with the CUDA toolkit, cuDNN and NCCL if they are installed, else with NVIDIA's wheels from PyPI, in
+# build/. --gpu builds the GPU part without a driver too. Data: CIFAR-10 from $TRAINYARD_DATA or data/, else downloaded,
+# else the drawn shapes set. Run it as root or with sudo installed. Runs are written to runs/quickstart/.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=scripts/cuda.sh
+source scripts/cuda.sh
+
+[[ $# -eq 0 || ($# -eq 1 && $1 == --gpu) ]] || die "unknown argument '$*'; the only one is --gpu"
+driver=$(driver_cuda)
+cuda=${driver:-${1:+13}}
 
 archive=cifar-10-binary.tar.gz
 url=https://www.cs.toronto.edu/~kriz/$archive
@@ -36,8 +43,9 @@ download_cifar() {
   rm -f "$temporary"
 }
 
-parts=(packages build data training)
+parts=(packages ${cuda:+cuda} build data training)
 declare -A about=(
+  [cuda]="looking for CUDA, cuDNN and NCCL, else installing NVIDIA's wheels into build/"
   [packages]="installing missing compilers and libraries with apt-get"
   [build]="compiling the program; up-to-date files are not recompiled"
   [data]="looking for CIFAR-10, else downloading it, else using drawn shapes instead"
@@ -45,13 +53,14 @@ declare -A about=(
 )
 times=()
 
-# part NUMBER COMMAND...: runs a part, printing its description before and its duration after.
-part() {
-  local name=${parts[$1 - 1]} begin=$SECONDS
-  say "$1 of ${#parts[@]}, $name: ${about[$name]}"
-  "${@:2}"
+# next_part COMMAND...: runs a part, printing its description before and its duration after.
+next_part() {
+  local number=$((${#times[@]} + 1)) begin=$SECONDS
+  local name=${parts[number - 1]}
+  say "$number of ${#parts[@]}, $name: ${about[$name]}"
+  "$@"
   times+=("$name $(span $((SECONDS - begin)))")
-  say "${times[-1]}${parts[$1]:+; next: ${parts[$1]}}"
+  say "${times[-1]}${parts[number]:+; next: ${parts[number]}}"
 }
 
 # Prints the folder to train from.
@@ -78,16 +87,20 @@ find_data() {
 install_packages() { install_missing "${build_packages[@]}" "${run_packages[@]}" curl ca-certificates; }
 choose_data() { data=$(find_data); }
 train_network() {
-  "$train" --config configs/quickstart.yaml --gpus 0 \
+  "$train" --config configs/quickstart.yaml --gpus "$gpus" \
     --set "data.train.root=$data" --set "data.val.root=$data"
 }
 
 say "from here to a trained network in ${#parts[@]} parts: ${parts[*]}"
-part 1 install_packages
-part 2 build release train
-part 3 choose_data
+[[ -n $cuda ]] || say "no NVIDIA driver: the CPU trains (--gpu builds the GPU part too)"
+next_part install_packages
+[[ -z $cuda ]] || next_part prepare_cuda "$cuda"
+gpus=0
+if [[ -n $driver && $has_gpu_part ]]; then gpus=1; fi
+next_part build release train
+next_part choose_data
 before=$(ls runs/quickstart 2>/dev/null || true)
-part 4 train_network
+next_part train_network
 run=runs/quickstart/$(comm -13 <(echo "$before") <(ls runs/quickstart) | tail -n 1)
 all_times=$(printf '%s, ' "${times[@]}")
 say "done in $(span "$SECONDS"): ${all_times%, }"

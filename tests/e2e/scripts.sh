@@ -66,12 +66,18 @@ program() {
 # A copy of the scripts with fake programs that only print what the real ones would.
 make_quickstart() {
   mkdir scripts
-  cp "$source_dir"/scripts/{lib,quickstart}.sh scripts/
+  cp "$source_dir"/scripts/{lib,quickstart,cuda,cuda_wheels}.sh "$source_dir"/scripts/cuda1?.txt scripts/
   mkdir -p sets/cifar-10-batches-bin
   echo x >sets/cifar-10-batches-bin/test_batch.bin
   echo 'echo installed' | program bin/dpkg-query
   program bin/cmake <<'SH'
-[[ $1 == --build ]] || exit 0
+if [[ $1 != --build ]]; then
+  echo "$*" >configured
+  toolkit=$(cat toolkit 2>/dev/null)
+  [[ $* != *CUDA_WHEELS* ]] || toolkit=${toolkit:-$(cat wheels 2>/dev/null || echo 13)}
+  [[ -z $toolkit || $* == *TRAINYARD_CUDA=OFF* ]] || echo "-- GPU part: CUDA $toolkit.0.88, cuDNN 9.19.0, NCCL 2.28.9, for 90-real"
+  exit 0
+fi
 for ((i = 1; i <= 40; ++i)); do echo "[$i/40] Building CXX object x$i"; done
 [[ ! -e broken ]] || { printf 'FAILED: x41\nx41.cpp:7: error: expected a name\n[41/41] Linking y\n' && exit 1; }
 SH
@@ -99,6 +105,82 @@ expect_code 1
 expect_err "x41.cpp:7: error: expected a name"
 expect_err "the build of release failed"
 expect_no_err "3 of 4"
+
+# machine_with DRIVER: fake programs of NVIDIA's driver of that version; of pip; and no nvcc.
+machine_with() {
+  make_quickstart
+  sed "s/DRIVER/$1/" <<'SH' | program bin/nvidia-smi
+case $1 in *driver_version*) echo DRIVER.65.06 ;; *) printf '9.0\n9.0\n' ;; esac
+SH
+  echo 'exit 1' | program bin/nvcc
+  program bin/python3 <<'SH'
+[[ $* == *install* ]] || exit 0
+echo "$*" >installed
+while [[ $1 != --target ]]; do shift; done
+mkdir -p "$2/nvidia/cu13/lib" && touch "$2/nvidia/cu13/lib/libcudart.so.13"
+SH
+}
+
+quickstart() { run env TRAINYARD_DATA=sets PATH="$PWD/bin:$PATH" CUDA_HOME="$PWD/none" scripts/quickstart.sh "$@"; }
+
+begin "with a driver of CUDA 13 the quick start builds with NVIDIA's wheels, and trains on a GPU"
+machine_with 580
+quickstart
+expect_code 0
+expect_err "in 5 parts: packages cuda build data training"
+expect_err "the GPU part is built with CUDA 13"
+expect_equal "$(grep -c -- '--require-hashes --target build/cuda13.new --requirement scripts/cuda13.txt' installed)" 1
+expect_equal "$(readlink -e build/nvidia/cu13/lib64/libcudart.so)" "$PWD/build/cuda13/nvidia/cu13/lib/libcudart.so.13"
+expect_equal "$(grep -c "CMAKE_CUDA_ARCHITECTURES=90-real.*CMAKE_CUDA_COMPILER=$PWD/build/nvidia/cu13/bin/nvcc" configured)" 1
+expect_equal "$(grep -c -- '--gpus 1' arguments)" 1
+rm installed
+quickstart
+expect_code 0
+expect_no_path installed
+
+begin "an installed toolkit is used as it is"
+machine_with 580
+echo 12 >toolkit
+quickstart
+expect_code 0
+expect_err "the GPU part is built with CUDA 12"
+expect_no_path installed
+expect_equal "$(grep -c -- '--gpus 1' arguments)" 1
+
+begin "a driver of CUDA 12 without its toolkit, or with a newer one, leaves training to the CPU and says what to install"
+machine_with 550
+quickstart
+expect_code 0
+expect_err "the driver supports CUDA 12; the CPU trains. For the GPU install a driver from 580 on, or the CUDA toolkit 12.8"
+expect_equal "$(grep -c -- '--gpus 0' arguments)" 1
+expect_no_path installed
+echo 13 >toolkit
+quickstart
+expect_code 0
+expect_err "the driver supports CUDA 12, the toolkit is 13; the CPU trains."
+echo 'echo "Cuda compilation tools, release 12.8, V12.8.93"' | program bin/nvcc
+rm toolkit
+echo 12 >wheels
+quickstart
+expect_code 0
+expect_equal "$(grep -c -- '--requirement scripts/cuda12.txt' installed)" 1
+expect_equal "$(grep -c -- '--gpus 1' arguments)" 1
+expect_equal "$(grep -c CMAKE_CUDA_COMPILER configured)" 0
+
+begin "without a driver the CPU trains, and --gpu builds the GPU part too"
+machine_with 580
+echo 'echo "it could not communicate with the driver" && exit 9' | program bin/nvidia-smi
+quickstart
+expect_code 0
+expect_err "no NVIDIA driver: the CPU trains (--gpu builds the GPU part too)"
+expect_no_path installed
+quickstart --gpu
+expect_code 0
+expect_err "the GPU part is built with CUDA 13"
+expect_equal "$(grep -c -- '--gpus 0' arguments)" 1
+quickstart --gpus
+expect_code 1
+expect_err "unknown argument '--gpus'; the only one is --gpu"
 
 begin "the progress bar of a build stays on one line of a terminal"
 run bash -c "source '$source_dir/scripts/lib.sh'; "'printf "[1/4] a\n[4/4] b\n" | LC_ALL=C.UTF-8 build_bar /dev/null yes'
@@ -148,4 +230,4 @@ run "$source_dir/scripts/gpu_kit/fit_rates.sh"
 expect_code 2
 expect_err "fit_rates.sh FILE..."
 
-finish 8 0
+finish 12 0
