@@ -22,8 +22,10 @@ name_libraries() {
 
 python3 -m pip --version >/dev/null 2>&1 || install_missing python3-pip
 rm -rf "$1.new"
+requirements=(--requirement "scripts/cuda$2.txt")
+[[ $2 -ne 13 ]] || requirements+=(--requirement scripts/cuda13_compiler.txt)
 say "downloading NVIDIA's wheels for CUDA $2 (scripts/cuda$2.txt) into $1"
 python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
-  --target "$1.new" --requirement "scripts/cuda$2.txt"
+  --target "$1.new" "${requirements[@]}"
 [[ ! -d $1.new/nvidia/cu13 ]] || name_libraries "$1.new/nvidia/cu13"
 mv "$1.new" "$1"

@@ -66,7 +66,7 @@ program() {
 # A copy of the scripts with fake programs that only print what the real ones would.
 make_quickstart() {
   mkdir scripts
-  cp "$source_dir"/scripts/{lib,quickstart,cuda,cuda_wheels}.sh "$source_dir"/scripts/cuda1?.txt scripts/
+  cp "$source_dir"/scripts/{lib,quickstart,cuda,cuda_wheels}.sh "$source_dir"/scripts/cuda1*.txt scripts/
   mkdir -p sets/cifar-10-batches-bin
   echo x >sets/cifar-10-batches-bin/test_batch.bin
   echo 'echo installed' | program bin/dpkg-query
@@ -129,7 +129,7 @@ quickstart
 expect_code 0
 expect_err "in 5 parts: packages cuda build data training"
 expect_err "the GPU part is built with CUDA 13"
-expect_equal "$(grep -c -- '--require-hashes --target build/cuda13.new --requirement scripts/cuda13.txt' installed)" 1
+expect_equal "$(grep -c -- '--require-hashes --target build/cuda13.new --requirement scripts/cuda13.txt --requirement scripts/cuda13_compiler.txt' installed)" 1
 expect_equal "$(readlink -e build/nvidia/cu13/lib64/libcudart.so)" "$PWD/build/cuda13/nvidia/cu13/lib/libcudart.so.13"
 expect_equal "$(grep -c "CMAKE_CUDA_ARCHITECTURES=90-real.*CMAKE_CUDA_COMPILER=$PWD/build/nvidia/cu13/bin/nvcc" configured)" 1
 expect_equal "$(grep -c -- '--gpus 1' arguments)" 1
