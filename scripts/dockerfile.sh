@@ -46,7 +46,7 @@ step() {
       ;;
     WORKDIR) mkdir -p "$1$3" ;;
     USER) grep -q "^$3:" "$1/etc/passwd" || die "USER $3: no such user" ;;
-    ENV | ENTRYPOINT | STOPSIGNAL) ;; # about running the image
+    ARG | ENV | ENTRYPOINT | STOPSIGNAL) ;; # about other builds, and running the image
     *) die "$2 is not known here" ;;
   esac
 }

@@ -35,6 +35,7 @@ machine_is() {
     no-man) ! man --version 2>/dev/null | grep -q '^man 2' ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     no-schema-peers) ! "${PEER_PYTHON:-python3}" -c 'import jsonschema, ruamel.yaml' 2>/dev/null ;;
+    no-auditwheel) ! "${PEER_PYTHON:-python3}" -c 'import auditwheel' 2>/dev/null ;;
     no-roots) [[ -z ${TRAINYARD_ROOTS:-} ]] ;;
     no-wheels) [[ -z ${TRAINYARD_WHEELS:-} ]] ;;
     no-judges) [[ -z ${TRAINYARD_JUDGES:-} ]] ;;

@@ -58,12 +58,12 @@ expect_at_most() {
 }
 
 begin "the package is relocatable and contains what a bare system lacks"
-run cpack --config "$build_dir/CPackConfig.cmake" -B "$PWD"
+run cpack -G TGZ --config "$build_dir/CPackConfig.cmake" -B "$PWD"
 expect_code 0
 archive=$(ls "$PWD"/trainyard-*.tar.gz)
 mkdir -p "$root/opt/trainyard"
 tar --extract --gzip --file "$archive" --directory "$root/opt/trainyard" --strip-components 1
-for file in bin/train lib/libdnnl.so.2 lib/libgomp.so.1 lib/libOpenCL.so.1 \
+for file in bin/train lib/trainyard/libdnnl.so.2 lib/trainyard/libgomp.so.1 lib/trainyard/libOpenCL.so.1 \
   share/trainyard/configs/quickstart.yaml share/trainyard/models/shapes_cnn.yaml \
   share/doc/trainyard/LICENSE; do
   expect_file "$root/opt/trainyard/$file"
@@ -72,7 +72,7 @@ if [[ -n $plugin ]]; then
   expect_file "$root/opt/trainyard/lib/trainyard/$(basename "$plugin")"
 fi
 for file in libstdc++.so.6 libc.so.6 libcuda.so.1 libcudart.so.13 libcudnn.so.9; do
-  expect_no_path "$root/opt/trainyard/lib/$file"
+  expect_no_path "$root/opt/trainyard/lib/trainyard/$file"
 done
 printf 'the package has %s bytes\n' "$(stat --format %s "$archive")"
 
@@ -98,7 +98,7 @@ begin "each library that the program needs is in the package or in the bare root
 start /lib64/ld-linux-x86-64.so.2 --list /opt/trainyard/bin/train
 expect_code 0
 expect_no_out "not found"
-expect_out "/opt/trainyard/bin/../lib/libdnnl.so.2"
+expect_out "/opt/trainyard/bin/../lib/trainyard/libdnnl.so.2"
 
 begin "it generates data in a bare root"
 inside data make shapes /trial/shapes --train 500 --test 100
