@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # shellcheck disable=SC2034  # used by the scripts that source this
 build_packages=(g++ cmake ninja-build libyaml-cpp-dev libcli11-dev libfmt-dev libstb-dev
-  libdnnl-dev libgloo-dev nlohmann-json3-dev libxxhash-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libcurl4-openssl-dev
+  libdnnl-dev libgloo-dev nlohmann-json3-dev libxxhash-dev libjpeg-dev libwebp-dev zlib1g-dev libcurl4-openssl-dev
   doctest-dev fonts-dejavu-core)
 # shellcheck disable=SC2034
 run_packages=(gnuplot-nox libcurl4)
@@ -33,7 +33,7 @@ is_installed() {
 
 # install_missing PACKAGE...: calls apt-get only if something is missing.
 install_missing() {
-  command -v dpkg-query >/dev/null || die "this script installs with apt-get (Debian 12 or newer)"
+  command -v dpkg-query >/dev/null || die "this script installs with apt-get (Debian 12 or 13, Ubuntu 24.04)"
   local package missing=()
   for package in "$@"; do
     is_installed "$package" || missing+=("$package")

@@ -18,7 +18,8 @@ systems=(bookworm trixie)
 roots=()
 for system in "${systems[@]}"; do
   mirror=()
-  [[ $system != jammy && $system != noble ]] || mirror=("$UBUNTU")
+  # Debian 12's debootstrap has no script of this name for noble.
+  [[ $system != jammy && $system != noble ]] || mirror=("$UBUNTU" /usr/share/debootstrap/scripts/jammy)
   if [[ ! -e $folder/$system/etc/os-release ]]; then
     say "$system"
     rm -rf "${folder:?}/$system.new"
