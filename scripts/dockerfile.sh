@@ -15,21 +15,24 @@ base=$(realpath "$3")
 mkdir -p "$4"
 folder=$(realpath "$4")
 
+mapfile -t pip_settings < <(env | grep '^PIP_')
+
 # One line per instruction: without comments, continued lines joined.
 instructions() { sed -e '/^#/d' -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' docker/Dockerfile | grep -v '^ *$'; }
 
 # steps STAGE: its instructions, the first is FROM.
 steps() { instructions | awk -v stage="$1" '$1 == "FROM" { is = $4 == stage } is'; }
 
-# within ROOT COMMAND: /bin/sh -c COMMAND in the root, which has /proc, /dev, the network and the context as /release.
+# within ROOT COMMAND: /bin/sh -c COMMAND in the root, which has /proc, /dev, the network and the context as /release, and
+# the caller's settings of pip.
 within() {
   cp --remove-destination /etc/resolv.conf "$1/etc/resolv.conf"
   mkdir -p "$1/release"
   # shellcheck disable=SC2016  # for the inner shell
   unshare --mount bash -c '
     mount --rbind /proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --bind "$3" "$1/release" &&
-    exec chroot "$1" /usr/bin/env -i "PATH=$PATH" DEBIAN_FRONTEND=noninteractive HOME=/root /bin/sh -c "$2"' \
-    - "$1" "$2" "$context" </dev/null
+    exec chroot "$1" /usr/bin/env -i "PATH=$PATH" DEBIAN_FRONTEND=noninteractive HOME=/root "${@:4}" /bin/sh -c "$2"' \
+    - "$1" "$2" "$context" "${pip_settings[@]}" </dev/null
   rmdir "$1/release"
 }
 
@@ -55,6 +58,7 @@ step() {
 make_stage() {
   local from instruction words root=$folder/$1
   [[ ! -e $root ]] || return 0
+  rm -rf "$root.new"
   from=$(steps "$1" | awk 'NR == 1 { print $2 }')
   [[ -n $from ]] || die "no stage '$1'"
   if [[ $from == debian:* ]]; then

@@ -100,6 +100,10 @@ image_case() {
   run "$source_dir/scripts/dockerfile.sh" cpu "$release" "${systems[0]}" "$images"
   expect_code 0
   expect_equal "$(grep -c '^STOPSIGNAL SIGTERM' "$release/Dockerfile")" 2
+  # Debian's image lacks these folders.
+  run du -sm --apparent-size --exclude={var/cache,usr/share/{doc,info,locale,man}} "$images/cpu"
+  printf 'the image has %s MB\n' "${out%%[!0-9]*}"
+  ((${out%%[!0-9]*} < 200)) || fail "the image of the CPU has at most 200 MB"
   local start=(unshare --mount-proc="$images/cpu/proc" --pid --fork chroot --userspec=trainyard "$images/cpu" /usr/bin/env -C /work train)
   run "${start[@]}" data make shapes shapes --train 500 --test 100
   expect_code 0
