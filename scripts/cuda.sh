@@ -20,7 +20,11 @@ architectures() {
 
 # cuda_found: the CUDA version of the toolkit with which CMake would build the GPU part; nothing if it lacks something.
 cuda_found() {
-  cmake --preset release "${configure_options[@]}" 2>&1 | sed -n 's/^-- GPU part: CUDA \([0-9]*\)\..*/\1/p'
+  cmake --preset release "${configure_options[@]}" >build/cuda.log 2>&1 || {
+    cat build/cuda.log >&2
+    die "cmake --preset release failed"
+  }
+  sed -n 's/^-- GPU part: CUDA \([0-9]*\)\..*/\1/p' build/cuda.log
 }
 
 # use_wheels CUDA: NVIDIA's wheels for 13 have a compiler too; those for 12 need an installed toolkit.
@@ -50,7 +54,7 @@ prepare_cuda() {
   if [[ -z $found ]] && { [[ $1 -eq 13 ]] || toolkit_of 12; }; then
     use_wheels "$1"
     found=$(cuda_found)
-    [[ -n $found ]] || die "$(cmake --preset release "${configure_options[@]}" 2>&1 | grep '^-- No GPU part' | tail -n 1)"
+    [[ -n $found ]] || die "$(sed -n 's/^-- No GPU part/no GPU part/p' build/cuda.log)"
   fi
   if [[ -n $found && $found -le $1 ]]; then
     say "the GPU part is built with CUDA $found"
