@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the programs that judge exported networks into a virtual environment, with pip: onnx, onnxruntime and OpenCV,
-# 300 MB. TRAINYARD_JUDGES=FOLDER then makes the test export_judges use them.
+# Installs the programs that judge exported networks and event files into a virtual environment, with pip: onnx,
+# onnxruntime, OpenCV and TensorBoard, 400 MB. TRAINYARD_JUDGES=FOLDER then makes the tests export_judges and
+# e2e_tensorboard use them.
 #
 #   scripts/onnx_judges.sh FOLDER
 
@@ -9,5 +10,5 @@ source "$(dirname "$0")/lib.sh"
 
 [[ $# -eq 1 ]] || die "requires a folder"
 python3 -m venv "$1"
-"$1/bin/pip" install --quiet onnx onnxruntime opencv-python-headless numpy
+"$1/bin/pip" install --quiet onnx onnxruntime opencv-python-headless numpy tensorboard
 say "TRAINYARD_JUDGES=$1"

@@ -31,6 +31,7 @@ constexpr ForeignWord kWords[] = {
     {"monitor", "early_stop checkpoint", "checkpoint.best.metric"},
     {"mode", "early_stop", "checkpoint.best.mode"},
     {"restorebestweights", "early_stop", "", "always so: weights/best.safetensors has them"},
+    {"usetensorboard tensorboardlogger", "run", "output.tensorboard"},
     {"modelema useema emadecay modelemadecay", "run", "average.ema"},
     {"emadecay decay", "average", "ema"},
     {"swa", "run", "average"},

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "export/protobuf.h"
+#include "formats/protobuf.h"
 
 namespace trainyard {
 namespace {

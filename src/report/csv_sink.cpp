@@ -137,6 +137,11 @@ bool is_result(std::string_view column) {
 
 }  // namespace
 
+std::vector<NamedValue> measured(const std::vector<std::string>& columns, const CsvRow& row) {
+  const auto all = [](std::string_view) { return true; };
+  return values_of(joined(columns, ",") + "\n" + row.text(), all).at(0).values;
+}
+
 std::vector<NamedValue> last_values(std::string_view csv) {
   std::vector<EpochValues> rows = values_of(csv, is_result);
   return rows.empty() ? std::vector<NamedValue>{} : std::move(rows.back().values);

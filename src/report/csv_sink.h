@@ -31,6 +31,10 @@ struct MetricsColumns {
 [[nodiscard]] CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row);
 [[nodiscard]] CsvRow step_fields(const StepRow& row);
 
+/// The fields of `row` that were measured, under their columns.
+[[nodiscard]] std::vector<NamedValue> measured(const std::vector<std::string>& columns,
+                                               const CsvRow& row);
+
 /// The validation values in the row of `epoch` of a metrics.csv text, in the order of its columns;
 /// empty if there is no such row.
 [[nodiscard]] std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch);

@@ -10,7 +10,6 @@
 #include "data/epoch_order.h"
 #include "data/float_image.h"
 #include "data/picture_sheet.h"
-#include "run/session/session_data.h"
 
 namespace trainyard {
 namespace {
@@ -24,11 +23,10 @@ struct BrowsedSample {
 
 class Browser {
  public:
-  Browser(const RunConfig& run, const BrowseOptions& options, int threads, const Opening& opening)
+  Browser(const RunConfig& run, const BrowseOptions& options, const SessionData& data)
       : options_(options),
         seed_(static_cast<std::uint64_t>(run.seed)),
-        ranks_(RankGroupOptions{}),
-        data_(open_data(run, nullptr, threads, ranks_, opening)),
+        data_(data),
         uncolored_(data_.pipeline->input_shape(), run.data.augment, {}),
         set_(options.val ? *data_.val : *data_.train),
         order_({.seed = seed_,
@@ -47,13 +45,6 @@ class Browser {
       network_.take(made(*data_.pipeline, key).values);
     }
     return row;
-  }
-  /// Throws Error{config} if the samples have none to show.
-  void require_images(const SplitConfig& split) const {
-    if (has_images(set_)) return;
-    throw Error(ErrorKind::config,
-                split.where.text() + ": 'browse' shows images, but the samples of " + "source '" +
-                    std::string(split.source->name()) + "' are sequences " + sample_text(set_));
   }
   [[nodiscard]] std::int64_t size() const { return set_.size(); }
   [[nodiscard]] bool eight_bit() const { return set_.eight_bit(); }
@@ -80,14 +71,21 @@ class Browser {
 
   BrowseOptions options_;
   std::uint64_t seed_;
-  RankGroup ranks_;
-  SessionData data_;
+  const SessionData& data_;
   Pipeline uncolored_;  // without `preprocess`
   const Dataset& set_;
   EpochOrder order_;
   ImageScratch scratch_;
   ValueRange network_;
 };
+
+/// Throws Error{config} if the samples have none to show.
+void require_images(const SplitConfig& split, const Dataset& set) {
+  if (has_images(set)) return;
+  throw Error(ErrorKind::config,
+              split.where.text() + ": 'browse' shows images, but the samples of " + "source '" +
+                  std::string(split.source->name()) + "' are sequences " + sample_text(set));
+}
 
 SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
                 const BrowseOptions& options) {
@@ -105,8 +103,14 @@ SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
 
 BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
                       const Opening& opening) {
-  Browser browser(run, options, threads, opening);
-  browser.require_images(run.data.train);
+  RankGroup ranks(RankGroupOptions{});
+  const SessionData data = open_data(run, nullptr, threads, ranks, opening);
+  require_images(run.data.train, options.val ? *data.val : *data.train);
+  return browse(run, options, data);
+}
+
+BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, const SessionData& data) {
+  Browser browser(run, options, data);
   const std::int64_t count = std::min(options.samples, browser.size());
   std::vector<BrowsedSample> samples;
   ValueRange range;

@@ -6,6 +6,7 @@
 
 #include "data/picture.h"
 #include "run/config/run_config.h"
+#include "run/session/session_data.h"
 
 namespace trainyard {
 
@@ -30,5 +31,8 @@ struct BrowsedSamples {
 /// Error{config} for samples without images.
 [[nodiscard]] BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
                                     const Opening& opening);
+/// The same of data that are open; they have images.
+[[nodiscard]] BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options,
+                                    const SessionData& data);
 
 }  // namespace trainyard

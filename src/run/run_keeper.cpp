@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -84,8 +86,15 @@ void RunKeeper::take_best(const TrainingState& state) {
 
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
   auto rows = std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps);
-  const std::vector<std::string> missing = rows->missing_rows();
+  std::vector<std::string> damage = rows->missing_rows();
   sinks_.add(std::move(rows));
+  if (run.tensorboard) {
+    auto events = std::make_unique<TensorboardSink>(
+        disk_, clock_, folder_.file("tensorboard"),
+        TensorboardOptions{run.columns, run.from, run.steps, *run.tensorboard});
+    std::ranges::copy(events->warnings(), std::back_inserter(damage));
+    sinks_.add(std::move(events));
+  }
   sinks_.add(std::make_unique<ProgressSink>(progress_));
   if (!run.gnuplot.empty()) {
     PlotterOptions options{.gnuplot = run.gnuplot,
@@ -104,7 +113,7 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
   log_ = log.get();
   for (const std::string& text : warnings_) log_->write("warning: " + text);
   sinks_.add(std::move(log));
-  for (const std::string& text : missing) warn(text);
+  for (const std::string& text : damage) warn(text);
   sinks_.add(std::move(console));
 }
 

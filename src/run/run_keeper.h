@@ -18,6 +18,7 @@
 #include "report/sinks.h"
 #include "report/status.h"
 #include "report/status_file.h"
+#include "report/tensorboard_sink.h"
 #include "run/former_files.h"
 #include "run/run_folder.h"
 #include "train/training_state.h"
@@ -28,7 +29,8 @@ namespace trainyard {
 struct KeptRun {
   MetricsColumns columns;
   ResumePoint from;
-  bool steps = false;  // write steps.csv
+  bool steps = false;                          // write steps.csv
+  std::optional<TensorboardHead> tensorboard;  // write tensorboard/
   PlotContent plots;
   std::filesystem::path gnuplot;  // program, or empty: no plots
   std::filesystem::path output;   // an additional plot, or empty

@@ -22,6 +22,7 @@
 #include "run/session/session_weights.h"
 #include "run/snapshot.h"
 #include "run/split_metrics.h"
+#include "run/tensorboard_head.h"
 #include "run/text_generator.h"
 #include "run/text_model.h"
 #include "train/stop_vote.h"
@@ -201,6 +202,7 @@ void TrainingRun::open_sinks() {
                   .clean = config.train_eval.has_value()},
       .from = {.epoch = from_.state.epoch, .step = from_.state.step},
       .steps = config.output.steps,
+      .tensorboard = {},
       .plots = {.title = plot.title.empty() ? config.name : plot.title,
                 .metrics = session_->metric_names(),
                 .steps = config.output.steps,
@@ -213,6 +215,9 @@ void TrainingRun::open_sinks() {
       .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
       .epochs = config.epochs};
+  if (config.output.tensorboard) {
+    kept.tensorboard = tensorboard_head(*session_, facts_.resolved, from_.state.epoch);
+  }
   for (const std::string& name : session_->metric_names()) {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }

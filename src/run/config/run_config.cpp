@@ -57,13 +57,6 @@ std::span<const config::Word<Precision>> words(Precision) {
   return list;
 }
 
-std::span<const config::Word<PlotConfig::Style>> words(PlotConfig::Style) {
-  using Style = PlotConfig::Style;
-  static constexpr std::array list{config::Word<Style>{Style::panels, "panels"},
-                                   config::Word<Style>{Style::guide, "guide"}};
-  return list;
-}
-
 void declare(Fields& fields, BatchConfig& batch) {
   if (!fields.keys_only("{per_gpu: 64}")) return;
   const Limits positive{.minimum = 1};
@@ -124,23 +117,6 @@ void declare(Fields& fields, LossScaleConfig& scale) {
   if (!fields.describing() && std::exp2(std::round(std::log2(scale.start))) != scale.start) {
     fields.error("start", fmt::format("'start' must be a power of two, found {}", scale.start));
   }
-}
-
-void declare(Fields& fields, PlotConfig& plot) {
-  fields.field("title", plot.title, "title of the plots");
-  fields.field("style", plot.style,
-               "'panels': loss above metrics, named like the columns of metrics.csv; 'guide': one "
-               "panel, named as in the Keras multi-GPU guide");
-}
-
-void declare(Fields& fields, OutputConfig& output) {
-  fields.feature("plot", output.plot, "the plots of the run");
-  fields.field("steps", output.steps, "write steps.csv, one row per step");
-  fields.field("classes", output.classes,
-               "after each epoch write eval/classes.csv, with the precision, recall, F1 and AUC of "
-               "each class, eval/confusion.csv and eval/mistakes.csv, all on the validation split");
-  fields.feature("generate", output.generate,
-                 "after each epoch write texts of a model of tokens into samples/epoch-N.txt");
 }
 
 namespace {

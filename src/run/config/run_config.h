@@ -23,8 +23,8 @@
 #include "plan/target.h"
 #include "run/config/average_config.h"
 #include "run/config/data_config.h"
-#include "run/config/generate_config.h"
 #include "run/config/interval.h"
+#include "run/config/output_config.h"
 #include "run/config/plateau_config.h"
 #include "run/config/ranks_config.h"
 #include "run/config/train_eval_config.h"
@@ -71,18 +71,6 @@ struct LossScaleConfig {
   double start = 1024;
   bool dynamic = false;
   std::int64_t growth = 2000;
-};
-
-struct PlotConfig {
-  enum class Style { panels, guide } style = Style::panels;
-  std::string title;
-};
-
-struct OutputConfig {
-  std::optional<PlotConfig> plot = PlotConfig{};
-  bool steps = false;
-  bool classes = false;
-  std::optional<GenerateConfig> generate;
 };
 
 /// A value: what is built from it shares its members, which never change.

@@ -1,9 +1,9 @@
-// Protocol buffers, written: the few wire forms that ONNX's messages need
+// Protocol buffers, written: the few wire forms that messages of ONNX and TensorBoard need
 // (https://protobuf.dev/programming-guides/encoding).
 //
-// A writer of our own, because all that is written are twelve messages of a format that is fixed
-// for good, while Debian's libonnx and libprotobuf would add a code generator to the build, 4 MB to
-// the package and a library whose version must fit.
+// A writer of our own, because all that is written are some twenty messages of formats that are
+// fixed for good, while Debian's libonnx and libprotobuf would add a code generator to the build, 4
+// MB to the package and a library whose version must fit.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ class ProtobufMessage {
   void integer(std::uint32_t field, std::int64_t value);
   /// A float: four bytes.
   void real(std::uint32_t field, float value);
+  /// A double: eight bytes.
+  void real(std::uint32_t field, double value);
   /// A string or bytes.
   void text(std::uint32_t field, std::string_view value);
   void message(std::uint32_t field, const ProtobufMessage& value) { text(field, value.bytes_); }

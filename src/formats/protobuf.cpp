@@ -1,11 +1,11 @@
-#include "export/protobuf.h"
+#include "formats/protobuf.h"
 
 #include <bit>
 
 namespace trainyard {
 namespace {
 
-constexpr std::uint32_t kVarint = 0, kLengthDelimited = 2, kFourBytes = 5;
+constexpr std::uint32_t kVarint = 0, kEightBytes = 1, kLengthDelimited = 2, kFourBytes = 5;
 
 }  // namespace
 
@@ -27,6 +27,12 @@ void ProtobufMessage::real(std::uint32_t field, float value) {
   tag(field, kFourBytes);
   const auto bits = std::bit_cast<std::uint32_t>(value);
   for (int shift = 0; shift < 32; shift += 8) bytes_ += static_cast<char>(bits >> shift);
+}
+
+void ProtobufMessage::real(std::uint32_t field, double value) {
+  tag(field, kEightBytes);
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(bits >> shift);
 }
 
 void ProtobufMessage::text(std::uint32_t field, std::string_view value) {
