@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -61,11 +63,35 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-void fill(SpawnSettings& settings, const Command& command) {
-  ::posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, command.errors.c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
+/// A file in memory at whose beginning `text` is read; none, and errno, on failure.
+Descriptor memory_file(std::string_view text) {
+  Descriptor file(FileNumber{::memfd_create("stdin", MFD_CLOEXEC)});
+  while (file && !text.empty()) {
+    const ssize_t written = ::write(file.get().value, text.data(), text.size());
+    if (written < 0) return {};
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (file) ::lseek(file.get().value, 0, SEEK_SET);
+  return file;
+}
+
+/// `input`: of memory_file(); none: /dev/null.
+void fill(SpawnSettings& settings, const Command& command, const Descriptor& input) {
+  const auto open_output = [&](int descriptor, const std::filesystem::path& path) {
+    ::posix_spawn_file_actions_addopen(&settings.actions, descriptor, path.c_str(),
+                                       O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  };
+  if (input) {
+    ::posix_spawn_file_actions_adddup2(&settings.actions, input.get().value, STDIN_FILENO);
+  } else {
+    ::posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
+  open_output(STDERR_FILENO, command.errors);
+  if (command.output.empty()) {
+    ::posix_spawn_file_actions_adddup2(&settings.actions, STDERR_FILENO, STDOUT_FILENO);
+  } else {
+    open_output(STDOUT_FILENO, command.output);
+  }
   // A connection held by a child would outlive its owner.
   ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, STDERR_FILENO + 1);
   // After the opens, so that `errors` may be relative to our own folder.
@@ -141,10 +167,14 @@ ChildProcess::ChildProcess(const Command& command) : watched_(std::make_shared<W
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
   SpawnSettings settings;
-  fill(settings, command);
-  int error =
-      ::posix_spawn(&watched_->pid, command.program.c_str(), &settings.actions,
-                    &settings.attributes, pointers(words).data(), pointers(environment).data());
+  const Descriptor input = command.input.empty() ? Descriptor() : memory_file(command.input);
+  int error = command.input.empty() || input ? 0 : errno;
+  fill(settings, command, input);
+  if (error == 0) {
+    error =
+        ::posix_spawn(&watched_->pid, command.program.c_str(), &settings.actions,
+                      &settings.attributes, pointers(words).data(), pointers(environment).data());
+  }
   if (error == 0) {
     // posix_spawn sets no limits. The child writes little before this.
     const rlimit bytes = {.rlim_cur = command.most_file_bytes, .rlim_max = command.most_file_bytes};

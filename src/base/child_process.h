@@ -21,7 +21,9 @@ struct Command {
   std::vector<std::string> arguments;         // without the program's name
   std::vector<std::string> environment;       // "NAME=value"; nothing is inherited
   std::filesystem::path folder;               // working directory
-  std::filesystem::path errors;               // file that receives stdout and stderr
+  std::filesystem::path errors;               // file that receives stderr
+  std::filesystem::path output = {};          // file that receives stdout; empty: `errors`
+  std::string input = {};                     // what it reads from stdin
   double limit_seconds = 60;                  // then it is killed
   std::uint64_t most_file_bytes = 64u << 20;  // SIGXFSZ ends it if a file it writes exceeds this
 };

@@ -115,6 +115,8 @@ std::vector<std::string> facts(const ReadyRun& ready, const TrainingRequest& req
       best_metric_text(session)};
   if (request.init)
     std::ranges::copy(split(text_of(*request.init, kNames), '\n'), std::back_inserter(lines));
+  const std::string hooks = hooks_text(session.config().hooks);
+  if (!hooks.empty()) lines.push_back(hooks);
   lines.push_back("one batch forward and backward: loss " +
                   fixed_text(loss_of_one_batch(session, ranks), 4));
   return lines;

@@ -57,6 +57,7 @@ struct Sweep {
   std::vector<int> gpus;  // ordinals; empty: each run chooses its device by itself
   std::size_t jobs = 1;
   std::int64_t threads = 0;  // of each run whose config gives none
+  std::string hooks;         // hooks_text()
 };
 
 /// The points of the sweep; the seeds become an axis of it.
@@ -139,12 +140,13 @@ Sweep prepare(const SweepFlags& flags, Messages& messages) {
     }
   }
   // Its errors are those of the file, not of a run.
-  const std::int64_t seed = read_config(with_overrides(flags)).seed;
+  const RunConfig config = read_config(with_overrides(flags));
+  sweep.hooks = hooks_text(config.hooks);
   static_cast<void>(initial_weights(flags));
   sweep.gpus = gpus_of_sweep(flags);
   const std::size_t devices = std::max<std::size_t>(1, sweep.gpus.size());
   sweep.jobs = flags.jobs ? static_cast<std::size_t>(*flags.jobs) : devices;
-  read_sweep_runs(sweep, flags, seed, messages);
+  read_sweep_runs(sweep, flags, config.seed, messages);
   sweep.jobs = std::min(sweep.jobs, sweep.runs.size());
   return sweep;
 }
@@ -209,6 +211,7 @@ int list(const Sweep& sweep) {
   for (const SweepRun& run : sweep.runs) {
     std::printf("%s: %s\n", run.point.name.c_str(), kWords[static_cast<int>(run.before)]);
   }
+  if (!sweep.hooks.empty()) print(sweep.hooks + "\n");
   return 0;
 }
 

@@ -120,7 +120,8 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Context& 
                                  return make_console(options, clock, messages, banner, epochs);
                                },
                            .warn = warn,
-                           .log_to = log_to};
+                           .log_to = log_to,
+                           .environment = own_environment()};
   const RunResult result = run_training(std::move(request), context);
   return report(result, flags, own.identity.rank == 0, messages);
 }

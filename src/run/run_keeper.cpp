@@ -15,6 +15,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr const char* kBestWeights = "weights/best.safetensors";
+
 /// The first phase of a run that enters this state.
 RunPhase first_phase(RunState state) {
   return state == RunState::saving    ? RunPhase::saving
@@ -80,8 +82,13 @@ void RunKeeper::begin(const std::string& judged, const TrainingState& state,
   write_status(RunState::running);
 }
 
+std::optional<BestValue> RunKeeper::best_of(const TrainingState& state) const {
+  if (state.best_epoch == 0) return std::nullopt;
+  return BestValue{judged_, state.best_value, state.best_epoch};
+}
+
 void RunKeeper::take_best(const TrainingState& state) {
-  if (state.best_epoch > 0) status_.best = {judged_, state.best_value, state.best_epoch};
+  if (const auto best = best_of(state)) status_.best = best;
 }
 
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
@@ -108,6 +115,12 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
     plots_ = plots.get();
     sinks_.add(std::move(plots));
   }
+  if (run.hooks != nullptr) {
+    auto last = std::make_unique<LastEpoch>(*run.hooks, run.banner, run.epochs);
+    last_epoch_ = last.get();
+    hooks_ = run.hooks;
+    sinks_.add(std::move(last));
+  }
   auto log =
       std::make_unique<LogSink>(disk_, clock_, folder_.file("train.log"), run.banner, run.epochs);
   log_ = log.get();
@@ -123,6 +136,33 @@ void RunKeeper::warn(const std::string& text) {
   if (log_ != nullptr) log_->write("warning: " + text);
 }
 
+void RunKeeper::tell(Hook hook, const std::optional<BestValue>& best, const std::string& weights) {
+  if (hooks_ == nullptr) return;
+  const std::filesystem::path run = std::filesystem::absolute(folder_.path());
+  const auto path = [&](const std::string& name) {
+    return name.empty() ? Json() : Json((run / name).string());
+  };
+  Json event{{"event", std::string(name_of(hook))},
+             {"run", run.string()},
+             {"state", std::string(name_of(status_.state))},
+             {"exit_code", status_.exit_code ? Json(*status_.exit_code) : Json()},
+             {"message", status_.message},
+             {"epoch", progress_.now().epoch},
+             {"epochs", status_.epochs},
+             {"step", progress_.now().step},
+             {"best",
+              {{"metric", judged_},
+               {"value", best ? Json(best->value) : Json()},
+               {"epoch", best ? Json(best->epoch) : Json()}}},
+             {"weights", path(weights)},
+             {"checkpoint", path(status_.last_checkpoint)}};
+  // Values of the last epoch that are not among these.
+  for (const auto& [key, value] : last_epoch_->values().items()) event.emplace(key, Json(value));
+  hooks_->add(hook, event);
+}
+
+void RunKeeper::end_epoch(const TrainingState& state) { tell(Hook::epoch, best_of(state)); }
+
 void RunKeeper::save(const CheckpointContent& content, const TrainingState& state, bool best,
                      std::int64_t keep) {
   former_.reset();
@@ -133,15 +173,17 @@ void RunKeeper::save(const CheckpointContent& content, const TrainingState& stat
   note_checkpoint(saved);
   take_best(state);
   write_status(RunState::running);
+  if (best) tell(Hook::best, status_.best, status_.last_checkpoint + "/weights.safetensors");
 }
 
 void RunKeeper::save_best(const CheckpointContent& content, const TrainingState& state) {
   former_.reset();
   sinks_.sync();
   const SafetensorsImage image = encode_safetensors(content.files.at("weights.safetensors"));
-  disk_.replace_file(folder_.weights() / "best.safetensors", image.parts());
+  disk_.replace_file(folder_.file(kBestWeights), image.parts());
   take_best(state);
   write_status(RunState::running);
+  tell(Hook::best, status_.best, kBestWeights);
 }
 
 void RunKeeper::note_checkpoint(const std::filesystem::path& checkpoint) {
@@ -170,8 +212,15 @@ void RunKeeper::fail(const Error& error) {
     write_summary(0);
     if (log_ != nullptr) log_->write(std::string("error: ") + error.what());
   } catch (const Error&) {
-    return;  // the first error is the one to report
+    return end_hooks("");  // the first error is the one to report
   }
+  end_hooks("");
+}
+
+void RunKeeper::end_hooks(const std::string& weights) {
+  if (hooks_ == nullptr) return;
+  if (status_.state != RunState::completed) hooks_->forget();
+  tell(Hook::end, status_.best, weights);
 }
 
 void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end,
@@ -182,6 +231,8 @@ void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end,
   write_summary(end.elapsed_seconds);
   if (log_ != nullptr) log_->write(line);
   write_status(state);
+  const bool done = state == RunState::completed && status_.best;
+  end_hooks(done ? kBestWeights : "");
 }
 
 void RunKeeper::write_weights(const CheckpointContent& content) {
@@ -197,7 +248,7 @@ void RunKeeper::write_best_weights() {
     const SafetensorsFile file =
         load_checkpoint_file(folder_.checkpoints() / best, "weights.safetensors");
     const SafetensorsImage image = encode_safetensors(file.tensors());
-    disk_.replace_file(folder_.weights() / "best.safetensors", image.parts());
+    disk_.replace_file(folder_.file(kBestWeights), image.parts());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::checkpoint) throw;
     warn(std::string("weights/best.safetensors was not written: ") + error.what());

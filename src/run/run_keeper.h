@@ -12,6 +12,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "report/csv_sink.h"
 #include "report/epoch_line.h"
+#include "report/hooks.h"
 #include "report/metrics.h"
 #include "report/plotter.h"
 #include "report/progress.h"
@@ -31,6 +32,7 @@ struct KeptRun {
   ResumePoint from;
   bool steps = false;                          // write steps.csv
   std::optional<TensorboardHead> tensorboard;  // write tensorboard/
+  Hooks* hooks = nullptr;                      // null: none
   PlotContent plots;
   std::filesystem::path gnuplot;  // program, or empty: no plots
   std::filesystem::path output;   // an additional plot, or empty
@@ -65,6 +67,8 @@ class RunKeeper {
   /// Makes the sinks of the folder, the console's last.
   void open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console);
   void warn(const std::string& text);
+  /// After the rows and texts of an epoch.
+  void end_epoch(const TrainingState& state);
   void save(const CheckpointContent& content, const TrainingState& state, bool best,
             std::int64_t keep);
   /// Of a run without checkpoints: weights/best.safetensors of the best epoch so far.
@@ -83,8 +87,12 @@ class RunKeeper {
   void write_best_weights();
   void write_summary(double seconds);
   void take_best(const TrainingState& state);
+  [[nodiscard]] std::optional<BestValue> best_of(const TrainingState& state) const;
+  /// Starts the command of an event, if it has one. `weights` are those of the best epoch, or "".
+  void tell(Hook hook, const std::optional<BestValue>& best, const std::string& weights = "");
   /// True, and the files are restored, if the run was complete and no step has been done since.
   [[nodiscard]] bool undo();
+  void end_hooks(const std::string& weights);
   void note_checkpoint(const std::filesystem::path& checkpoint);
 
   const Disk& disk_;
@@ -102,6 +110,8 @@ class RunKeeper {
   SinkList sinks_;
   LogSink* log_ = nullptr;     // one of the sinks
   PlotSink* plots_ = nullptr;  // one of the sinks, or none
+  Hooks* hooks_ = nullptr;
+  LastEpoch* last_epoch_ = nullptr;  // one of the sinks, or none
 };
 
 }  // namespace trainyard

@@ -1,9 +1,17 @@
 #include "run/run_start.h"
 
+#include "graph/summary.h"
+#include "run/config/batch_numbers.h"
+#include "run/config/layer_rules.h"
 #include "run/new_run.h"
 #include "run/resumed_run.h"
 
 namespace trainyard {
+
+std::string network_table(const RunConfig& config, int ranks) {
+  const Graph graph = build_whole_network(config, replica_batch(config, ranks));
+  return summary_text(summarise(graph, loss_computes_closing(config, graph)));
+}
 
 std::unique_ptr<RunStart> make_start(TrainingRequest& request) {
   if (request.resume.empty()) return std::make_unique<NewRun>(request);

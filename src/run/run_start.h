@@ -34,6 +34,9 @@ struct RunFacts {
   std::string typed;     // typed_yaml()
 };
 
+/// The table of `train summary`, with the activations of a rank.
+[[nodiscard]] std::string network_table(const RunConfig& config, int ranks);
+
 /// Where training begins.
 struct StartPoint {
   TrainingState state;

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "graph/network_input.h"
-#include "graph/summary.h"
 #include "launch/rank_output.h"
 #include "run/class_tables.h"
 #include "run/config/batch_numbers.h"
@@ -25,6 +24,7 @@
 #include "run/tensorboard_head.h"
 #include "run/text_generator.h"
 #include "run/text_model.h"
+#include "run/trainer_options.h"
 #include "train/stop_vote.h"
 #include "train/trainer.h"
 
@@ -35,12 +35,6 @@ namespace fs = std::filesystem;
 
 /// Number of tensor names on the console; train.log has all of them.
 constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t>::max();
-
-/// The table of `train summary`, with the activations of a rank.
-std::string network_table(const RunConfig& config, int ranks) {
-  const Graph graph = build_whole_network(config, replica_batch(config, ranks));
-  return summary_text(summarise(graph, loss_computes_closing(config, graph)));
-}
 
 /// One run on one rank.
 class TrainingRun {
@@ -80,9 +74,9 @@ class TrainingRun {
   void join_vote();
   void share_log_folder();
   void open_sinks();
+  [[nodiscard]] Hooks* make_hooks();
   /// With at most `names` names in the text about `--init`.
   [[nodiscard]] Banner banner(std::size_t names);
-  [[nodiscard]] TrainerOptions trainer_options() const;
   [[nodiscard]] TrainerParts trainer_parts();
   RunResult train();
   void save(const TrainingState& state, bool best);
@@ -102,6 +96,7 @@ class TrainingRun {
   std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
   std::optional<SplitMetrics> split_metrics_;
+  std::shared_ptr<Hooks> hooks_;              // on rank 0, if the run has any
   std::unique_ptr<RunKeeper> keeper_;         // on rank 0 alone
   std::optional<DataFiles> data_files_;       // there too
   std::optional<HashNews> hash_news_;         // of several ranks that read files
@@ -164,8 +159,12 @@ void TrainingRun::open_keeper() {
 
 void TrainingRun::tell_failure(const Error& error) {
   if (!keeper_) return;
-  if (lasts_) return keeper_->fail(error);
-  keeper_->give_up();
+  if (!lasts_) return keeper_->give_up();
+  keeper_->fail(error);
+  if (!hooks_) return;
+  constexpr double kSecondsOfFailure = 8;  // less than RankGroupOptions::leave
+  if (ranks_.size() > 1) hooks_->hurry(kSecondsOfFailure);
+  hooks_->finish();
 }
 
 /// From now on all ranks stop after the same step.
@@ -203,6 +202,7 @@ void TrainingRun::open_sinks() {
       .from = {.epoch = from_.state.epoch, .step = from_.state.step},
       .steps = config.output.steps,
       .tensorboard = {},
+      .hooks = make_hooks(),
       .plots = {.title = plot.title.empty() ? config.name : plot.title,
                 .metrics = session_->metric_names(),
                 .steps = config.output.steps,
@@ -225,6 +225,15 @@ void TrainingRun::open_sinks() {
   for (const std::string& warning : warnings_) warn(warning);
 }
 
+Hooks* TrainingRun::make_hooks() {
+  const auto& commands = session_->config().hooks;
+  if (!commands) return nullptr;
+  hooks_ = std::make_shared<Hooks>(context_.disk, *commands, keeper_->folder().subfolder("logs"),
+                                   context_.environment,
+                                   [this](const std::string& text) { warn(text); });
+  return hooks_.get();
+}
+
 void TrainingRun::warn(const std::string& text) {
   if (keeper_) return keeper_->warn(text);
   context_.warn(text);
@@ -232,21 +241,6 @@ void TrainingRun::warn(const std::string& text) {
 
 void TrainingRun::note(RunPhase phase) {
   if (keeper_) keeper_->note(phase);
-}
-
-TrainerOptions TrainingRun::trainer_options() const {
-  const RunConfig& config = session_->config();
-  const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
-  return {.epochs = config.epochs,
-          .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
-          .save_every_steps = by_step ? config.checkpoint_every.count : 0,
-          .clean_every_epochs = config.train_eval ? config.train_eval->epochs : 0,
-          .patience = config.early_stop ? config.early_stop->patience : 0,
-          .may_have_ended = from_.unchanged,
-          .best_metric = best_metric_of(config, session_->metric_names()),
-          .plateau = plateau_of(config, session_->metric_names()),
-          .check_weights = config.ranks.check_weights,
-          .eager = request_.eager};
 }
 
 void TrainingRun::save(const TrainingState& state, bool best) {
@@ -319,13 +313,17 @@ TrainerParts TrainingRun::trainer_parts() {
                 return split_metrics_->value(metric, rows);
               },
           .split_fault = [this] { return split_metrics_->fault(); },
-          .epoch_done = [this](const TrainingState& state) { write_texts(state); },
+          .epoch_done =
+              [this](const TrainingState& state) {
+                write_texts(state);
+                if (keeper_) keeper_->end_epoch(state);
+              },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};
 }
 
 RunResult TrainingRun::train() {
-  const TrainerOptions options = trainer_options();
+  const TrainerOptions options = trainer_options(*session_, from_, request_.eager);
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
     keeper_->status().unit = sample_unit(session_->model().graph().graph).brief;
@@ -375,6 +373,7 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
                   : late ? 75
                          : 128 + result.end.signal,
                   state, end_line(LogStyle::keras, result.end));
+  result.hooks = hooks_;
   return result;
 }
 
@@ -386,6 +385,11 @@ RunResult run_training(TrainingRequest request, const RunContext& context) {
     context.ranks.sign_off();
   } catch (const Error& error) {
     throw first_of_ranks(context.ranks, error);
+  }
+  // Only now, as no rank may wait for commands of the user's.
+  if (result.hooks) {
+    result.hooks->warn_by(context.warn);
+    result.hooks->finish();
   }
   return result;
 }

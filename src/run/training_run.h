@@ -10,10 +10,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "report/epoch_line.h"
+#include "report/hooks.h"
 #include "report/metrics.h"
 #include "run/training_request.h"
 #include "train/rank_group.h"
@@ -32,11 +34,14 @@ struct RunContext {
   std::function<void(const std::string&)> warn;
   /// Redirects the output of this process to that file from now on, if its folder is visible.
   std::function<void(const std::filesystem::path&)> log_to;
+  /// All variables of the environment, as NAME=VALUE, for the run's hooks.
+  std::vector<std::string> environment = {};
 };
 
 struct RunResult {
   std::filesystem::path folder;
   RunEnd end;  // the signal that interrupted it may have arrived on any rank
+  std::shared_ptr<Hooks> hooks = nullptr;  // of rank 0, which still has to wait for them
 };
 
 /// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone writes the folder.

@@ -97,6 +97,19 @@ TEST_CASE("the result of a child is its exit code, or 128 + the signal") {
   CHECK(ChildProcess(shell.command("kill -TERM $$")).wait() == 128 + SIGTERM);
 }
 
+TEST_CASE("a child reads its input, however long, and writes what it prints where it should") {
+  const Shell shell;
+  Command command = shell.command("cat; echo complaint >&2");
+  command.input = std::string(300'000, 'x');
+  command.output = shell.folder / "output";
+  CHECK(ChildProcess(command).wait() == 0);
+  CHECK(testing::text_of(shell.folder / "output") == command.input);
+  CHECK(testing::text_of(shell.folder / "errors") == "complaint\n");
+  command.output.clear();
+  CHECK(ChildProcess(command).wait() == 0);
+  CHECK(testing::text_of(shell.folder / "errors") == command.input + "complaint\n");
+}
+
 TEST_CASE("a child inherits no open file, such as a connection to another rank") {
   const testing::TemporaryFolder folder;
   const int ours = ::open("/dev/null", O_RDONLY);

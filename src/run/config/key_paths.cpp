@@ -91,6 +91,8 @@ const KeyPath* find_key(const std::string& key, const config::Node& run) {
   const KeyPath* best = nullptr;
   for (const KeyPath& path : key_paths()) {
     if (path.path != key && !path.path.ends_with("." + key)) continue;
+    // Nobody who writes '--epoch 3' means a command.
+    if (path.path != key && path.path.starts_with("hooks.")) continue;
     if (contradicts(path, run)) continue;
     if (path.path == key) return &path;
     if (best == nullptr || depth_in(run, path.path) > depth_in(run, best->path)) best = &path;

@@ -207,6 +207,7 @@ void declare(Fields& fields, RunConfig& run) {
                  "lower the learning rate when a metric stops improving (Keras's "
                  "ReduceLROnPlateau)");
   fields.field("output", run.output, "what the run writes");
+  fields.feature("hooks", run.hooks, "shell commands that the run starts at its events");
   fields.field("ranks", run.ranks, "how several ranks work together");
   if (!fields.describing()) check_transport(fields, run);
   fields.field("limits", run.limits, "when a rank of several counts as stuck, which ends them all");

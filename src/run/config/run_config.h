@@ -23,6 +23,7 @@
 #include "plan/target.h"
 #include "run/config/average_config.h"
 #include "run/config/data_config.h"
+#include "run/config/hooks_config.h"
 #include "run/config/interval.h"
 #include "run/config/output_config.h"
 #include "run/config/plateau_config.h"
@@ -108,6 +109,7 @@ struct RunConfig {
   std::optional<EarlyStopConfig> early_stop;
   std::optional<PlateauConfig> plateau;
   OutputConfig output;
+  std::optional<HookCommands> hooks;
   RanksConfig ranks;
   RankLimits limits;
 

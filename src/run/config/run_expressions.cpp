@@ -21,7 +21,7 @@ config::Node resolved_schedule(const config::Node& node, config::Diagnostics& di
 config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
   config::Node tree = file;
   for (config::Entry& entry : tree.entries) {
-    if (entry.key == "network") continue;
+    if (entry.key == "network" || entry.key == "hooks") continue;
     entry.value = entry.key == "schedule" ? resolved_schedule(entry.value, diagnostics)
                                           : config::resolved(entry.value, {}, diagnostics);
   }
