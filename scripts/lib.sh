@@ -33,7 +33,7 @@ is_installed() {
 
 # install_missing PACKAGE...: calls apt-get only if something is missing.
 install_missing() {
-  command -v dpkg-query >/dev/null || die "this script installs with apt-get (Debian 12 or 13)"
+  command -v dpkg-query >/dev/null || die "this script installs with apt-get (Debian 12 or 13, Ubuntu 24.04)"
   local package missing=()
   for package in "$@"; do
     is_installed "$package" || missing+=("$package")

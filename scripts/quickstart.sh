@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 or 13 to a trained network: installs what is missing, builds, gets data, trains.
+# From a bare Debian 12 or 13 or Ubuntu 24.04 to a trained network: installs what is missing, builds, gets data, trains.
 #
 #   scripts/quickstart.sh [--gpu]
 #
