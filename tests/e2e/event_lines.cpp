@@ -2,8 +2,8 @@
 //
 //   event_lines FOLDER
 //
-// A line for each point of a scalar, "STEP TAG VALUE", in the order of the files' names. A file that
-// is not whole records with right sums ends it with exit code 1.
+// A line for each point of a scalar, "STEP TAG VALUE", in the order of the files' names. A file
+// that is not whole records with right sums ends it with exit code 1.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

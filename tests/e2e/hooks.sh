@@ -105,6 +105,9 @@ expect_code 3
 expect_err "unknown key 'epoc'"
 expect_err "'epoch'"
 expect_err "time_limit"
+run "$train" check tiny.yaml --epoch 3
+expect_code 2
+expect_err "did you mean '--epochs'?"
 
 begin "the examples of the tracking page are shell commands and Python"
 page=$source_dir/docs/tracking.md
