@@ -22,8 +22,8 @@ const CLI::App& verb_named(const CLI::App& program, const std::string& name) {
     if (verb->get_name() == name) return *verb;
     names.push_back(verb->get_name());
   }
-  refuse_command("there is no verb '" + name + "'" + config::suggestion(name, names) +
-                 "; 'train --help' lists them");
+  refuse_command("there is no verb '" + name + "'; 'train --help' lists them" +
+                 config::suggestion(name, names));
 }
 
 void write_pages(const CLI::App& program, const std::filesystem::path& folder) {

@@ -133,7 +133,7 @@ std::string Hooks::complaint(const State& hook, const std::optional<int>& code) 
   const std::string line = last_line(log(hook, ".err"));
   const std::string words = line.empty() ? "" : ": " + line;
   if (!code) {
-    return fmt::format("had not ended after {:g} s and was killed, it is not started again{}",
+    return fmt::format("had not ended after {:g} s and was killed; it is not started again{}",
                        limit_seconds_, words);
   }
   // Of a shell whose program was killed, too.

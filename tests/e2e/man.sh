@@ -48,7 +48,7 @@ done < <(grep -rhoE '(getenv|variable)\("[A-Z_]+"' "$source_dir/src/cli" | grep 
 begin "a verb that does not exist has no page, and the nearest is named"
 run "$train" man sumary
 expect_code 2
-expect_err "there is no verb 'sumary'; did you mean 'summary'?"
+expect_err "there is no verb 'sumary'; 'train --help' lists them; did you mean 'summary'?"
 
 begin "man finds no mistakes in the pages"
 run "$train" man --out man1

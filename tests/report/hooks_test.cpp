@@ -87,7 +87,7 @@ TEST_CASE("what fails is one warning that names the command, its end and its las
       Case{"echo first >&2; echo last >&2; exit 3", "ended with code 3: last"},
       Case{"exit 255", "ended with code 255"}, Case{"kill -KILL $$", "was killed by signal 9"},
       Case{"no-such-program", "ended with code 127: "},
-      Case{"sleep 100", "had not ended after 0.2 s and was killed, it is not started again", 0.2}};
+      Case{"sleep 100", "had not ended after 0.2 s and was killed; it is not started again", 0.2}};
   for (const Case& one : cases) {
     CAPTURE(one.command);
     const HookTest test({.epoch = one.command, .time_limit = one.time_limit});
