@@ -72,8 +72,8 @@ Folders library_folders(const LibraryEnvironment& environment) {
     add_wheels(folders, named);
     add_wheels(folders, fs::path(named) / "nvidia");
   }
-  const fs::path prefix = environment.program.parent_path().parent_path();
-  if (!prefix.empty()) add_wheels(folders, prefix.parent_path() / "nvidia");
+  const fs::path package = environment.program.parent_path().parent_path();
+  if (!package.empty()) add_wheels(folders, package.parent_path() / "nvidia");
   folders.emplace_back();
   if (!environment.cuda_home.empty()) add_toolkit(folders, environment.cuda_home);
   add_toolkit(folders, "/usr/local/cuda");
