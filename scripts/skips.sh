@@ -27,7 +27,10 @@ machine_is() {
     no-cudart) ! grep -q "^STANDIN_CUDART:FILEPATH=/" "${log%/Testing/*}/CMakeCache.txt" ;;
     no-cublaslt) ! [[ -e $(sed -n 's/^CUDA_cublasLt_LIBRARY:FILEPATH=//p' "${log%/Testing/*}/CMakeCache.txt") ]] ;;
     no-standin) [[ ! -e ${log%/Testing/*}/lib/standin/libtrainyard_cuda_standin.so ]] ;;
-    no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
+    no-mpirun) ! mpirun --version 2>/dev/null | grep "Open MPI" >/dev/null || ! command -v ssh >/dev/null ;;
+    no-mpich) ! command -v mpiexec.mpich >/dev/null ;;
+    no-torchrun) ! command -v torchrun >/dev/null ;;
+    no-slurm) ! command -v munged >/dev/null || ! command -v slurmctld >/dev/null || ! command -v slurmd >/dev/null ;;
     no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
     no-mount) ! unshare --mount true 2>/dev/null ;;
     no-terminal) ! script -qec true /dev/null >/dev/null 2>&1 </dev/null ;;

@@ -85,8 +85,21 @@ std::string master_address(const LauncherEnvironment& launcher, const Variables&
                  " on this host); " + remedy(launcher, "MASTER_ADDR", "HOST_OF_RANK_0"));
 }
 
+/// True if torchrun itself listens at MASTER_PORT, and its ranks would be that store's clients.
+bool port_is_torchruns(const LauncherEnvironment& launcher, const Variables& variables) {
+  return launcher.source == "environment" &&
+         text_of_variable(variables, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+}
+
+/// A port derived from one that is in use, never the same.
+int port_beside(int taken) {
+  const int port = port_of_job("beside " + std::to_string(taken));
+  return port == taken ? port ^ 1 : port;
+}
+
 int master_port(const LauncherEnvironment& launcher, const Variables& variables) {
   const auto given = number_of_variable(variables, "MASTER_PORT", 1, 65'535);
+  if (given && port_is_torchruns(launcher, variables)) return port_beside(given->value);
   if (given) return given->value;
   if (launcher.ranks.value == 1) return 0;
   if (!launcher.job.empty()) return port_of_job(launcher.job);

@@ -31,7 +31,8 @@ struct RankIdentity {
 /// and the variables with it take precedence over Open MPI's, those over PMI's, those over Slurm's.
 /// MASTER_ADDR, MASTER_PORT and TRAINYARD_TOKEN are read from the environment; if they are missing,
 /// ranks that mpirun or srun started on one host meet at 127.0.0.1, those of srun on several hosts
-/// at the first of SLURM_STEP_NODELIST, at a port and with a token derived from the job number.
+/// at the first of SLURM_STEP_NODELIST, at a port and with a token derived from the job number. If
+/// torchrun itself listens at MASTER_PORT, its ranks meet at a port derived from that one.
 /// Throws Error{command_line} for variables that are malformed, missing or contradict each other
 /// (both named).
 [[nodiscard]] std::optional<RankIdentity> find_rank_identity(const Variables& variables);

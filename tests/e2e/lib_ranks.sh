@@ -7,9 +7,21 @@ for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|P
 done
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
+has_open_mpi() { command -v ssh >/dev/null && mpirun --version 2>/dev/null | grep "Open MPI" >/dev/null; }
+
 # Without gnuplot in PATH an epoch takes milliseconds.
 # shellcheck disable=SC2034  # used by the scripts that source this
 quick=(env PATH=/nonexistent "$train")
+
+# wait_for_line TEXT: after run_until, returns when the command has printed a line with TEXT.
+wait_for_line() {
+  local line
+  while IFS= read -r line <&7; do
+    printf '%s\n' "$line" >>"$scratch/lines"
+    [[ $line != *"$1"* ]] || return 0
+  done
+  fail "ended without printing '$1'"
+}
 
 # expect_same_run A B: equal columns except times, and bit-identical arrays in the last checkpoint.
 expect_same_run() {

@@ -7,16 +7,6 @@ source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
 source "$(dirname "$0")/lib_ranks.sh"
 
-# wait_for_line TEXT: after run_until, returns when the command has printed a line with TEXT.
-wait_for_line() {
-  local line
-  while IFS= read -r line <&7; do
-    printf '%s\n' "$line" >>"$scratch/lines"
-    [[ $line != *"$1"* ]] || return 0
-  done
-  fail "ended without printing '$1'"
-}
-
 # rank_of FOLDER: the process that writes to a run folder.
 rank_of() { sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$1/status.json"; }
 
@@ -291,7 +281,7 @@ expect_code 8
 expect_err "no route from this machine to 'no-such-host.invalid'"
 
 begin "a rank under mpirun trains to the same bytes, and a signal to the launcher saves its work"
-if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
+if has_open_mpi; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt
   mkdir bin # with mpirun and the ssh it needs, without gnuplot
@@ -311,7 +301,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 2
   expect_err "--hosts starts the ranks, but mpirun has already started this one"
 else
-  skip "mpirun or ssh is missing"
+  skip "Open MPI or ssh is missing"
 fi
 
 finish 18 1

@@ -134,12 +134,12 @@ expect_same_run a whole
 begin "ranks started by mpirun train like local ones, and a missing one is named"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
-if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
+if has_open_mpi; then
   run mpirun --oversubscribe -np 2 env PATH=/nonexistent "$train" --config tiny.yaml --out mpi
   expect_code 0
   expect_same_run mpi local
 else
-  skip "mpirun or ssh is missing"
+  skip "Open MPI or ssh is missing"
 fi
 run env RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29517 \
   TRAINYARD_TOKEN=t "$train" --config tiny.yaml --out alone --set limits.first_step=1

@@ -176,14 +176,14 @@ expect_code 2
 expect_err "3 ranks do not fill the hosts of hosts.txt, which take 2 each; use up to 2, or a multiple of it up to 4"
 
 begin "ranks started by mpirun return their measurements"
-if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
+if has_open_mpi; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt
   run "${bench[@]}" --scaling 1,2 --rounds 1 --hosts hosts.txt --replicas 2
   expect_code 0
   expect_equal "$(cut -d, -f1,2 scaling.csv | tail -n +2 | tr '\n' ' ')" "1,0 2,0 2,1 "
 else
-  skip "mpirun or ssh is missing"
+  skip "Open MPI or ssh is missing"
 fi
 
 finish 11 1

@@ -74,6 +74,25 @@ TEST_CASE("RANK and related variables are read as torchrun sets them") {
                                  .local_ranks_from = "LOCAL_WORLD_SIZE=4"});
 }
 
+TEST_CASE("if torchrun itself listens at MASTER_PORT, its ranks meet at another port") {
+  const auto port = [](const std::string& given, const std::string& agent_store) {
+    return identity_in(with(kTorchrun, {{"MASTER_PORT", given},
+                                        {"TORCHELASTIC_USE_AGENT_STORE", agent_store}}))
+        .master_port;
+  };
+  CHECK(port("29500", "False") == 29500);
+  CHECK(port("29500", "True") == port("29500", "True"));
+  CHECK(port("29500", "True") != port("29501", "True"));
+  for (int given = 16'384; given < 32'768; ++given) {
+    const int beside = port(std::to_string(given), "True");
+    if (beside == given || beside < 16'384 || beside > 32'767) FAIL(given);
+  }
+  // Ranks that train starts below torchrun have a port of train's.
+  CHECK(identity_in(with(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                                     {"TRAINYARD_LAUNCHER", "local"}}))
+            .master_port == 29500);
+}
+
 TEST_CASE("RANK and WORLD_SIZE alone mean one rank on each host") {
   const RankIdentity identity =
       identity_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
