@@ -44,6 +44,8 @@ Outcome Trainer::run() {
     if (const auto reason = train_epoch()) {
       state_.elapsed_seconds = elapsed();
       if (!saved_) parts_.save(state_, false);
+      // Many launchers kill all ranks once a signal has ended one: rank 0 must have saved by then.
+      parts_.ranks.communicator().barrier();
       return *reason;
     }
     finish_epoch();

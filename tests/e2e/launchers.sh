@@ -10,8 +10,8 @@ source "$(dirname "$0")/lib_ranks.sh"
 # shellcheck source=tests/e2e/lib_slurm.sh
 source "$(dirname "$0")/lib_slurm.sh"
 
-# Two runs, and a folder with those of ranks that train starts. The long one can be stopped, and saves only then
-# and at its end.
+# Two runs, and a folder with those of ranks that train starts. The long one can be stopped, and saves only then,
+# after a better epoch and at its end.
 write_tiny_run "$scratch/tiny.yaml"
 short=(--config "$scratch/tiny.yaml")
 long=("${short[@]}" --set epochs=100 --set "checkpoint.every=100 epochs")
@@ -45,10 +45,11 @@ if command -v mpiexec.mpich >/dev/null; then
   run "${by_mpich[@]}" "${short[@]}" --out whole
   expect_code 0
   expect_same_run "$local/short" whole
-  run_until "Epoch 2/" "${by_mpich[@]}" "${long[@]}" --out stopped
+  # Past the best epoch, whose checkpoint is saved without a signal. mpiexec kills the ranks once one has ended.
+  run_until "Epoch 8/" "${by_mpich[@]}" "${long[@]}" --out stopped
   kill -USR1 "$pid"
   wait_for_exit
-  expect_file stopped/checkpoints/last
+  expect_differs "$(<stopped/checkpoints/last)" "$(<stopped/checkpoints/best)"
   run "${by_mpich[@]}" "${long[@]}" --out stopped --resume
   expect_code 0
   expect_same_run "$local/long" stopped
