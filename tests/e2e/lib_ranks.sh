@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # For scripts about ranks, sourced after lib.sh: a clean environment, quick runs and their comparison.
+# shellcheck disable=SC2154  # variables of that
 
 # The environment of the shell that runs the suite must not define ranks; root may use mpirun.
 for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|PMI|SLURM_|TRAINYARD_)'); do
