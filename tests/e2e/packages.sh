@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 build_dir=$(dirname "$train")/..
 release=$scratch/release
 site=$scratch/site
-version=$("$train" --version | cut -d ' ' -f 2)
+version=$("$train" --version | sed -n 's/^train //p')
 IFS=: read -ra systems <<<"${TRAINYARD_ROOTS:-}"
 
 # trial OF: the commands that train from one program: OF is how it is called.
