@@ -23,12 +23,12 @@ folder=$(cd "$begun" && realpath "$1")
 mkdir -p "$folder"
 
 say "packing"
-cpack --config "$build/CPackConfig.cmake" -B "$folder/work" >"$folder/cpack.log" || {
+cpack --config "$build/CPackConfig.cmake" -B "$folder/packing" >"$folder/cpack.log" || {
   cat "$folder/cpack.log" >&2
   die "cpack failed"
 }
-mv "$folder"/work/trainyard[-_]* "$folder/"
-rm -rf "$folder/work" "$folder/cpack.log"
+mv "$folder"/packing/trainyard[-_]* "$folder/"
+rm -rf "$folder/packing" "$folder/cpack.log"
 scripts/make_wheel.py "$folder"/trainyard-*.tar.gz "$folder" >/dev/null
 scripts/licences.sh "$build/bin/train" >"$folder/licences.txt"
 cp CHANGELOG.md scripts/cuda13.txt docker/Dockerfile "$folder/"

@@ -19,8 +19,8 @@ trial() {
 in_copy() {
   # shellcheck disable=SC2016  # for the inner shell
   run unshare --mount bash -c '
-    mount -t tmpfs tmpfs "$3" && mkdir "$3"/{upper,work,root} &&
-    mount -t overlay overlay -o "lowerdir=$1,upperdir=$3/upper,workdir=$3/work" "$3/root" &&
+    mount -t tmpfs tmpfs "$3" && mkdir "$3"/{upper,below,root} &&
+    mount -t overlay overlay -o "lowerdir=$1,upperdir=$3/upper,workdir=$3/below" "$3/root" &&
     mkdir -p "$3/root/release" && mount --bind "$2" "$3/root/release" &&
     mount --rbind /proc "$3/root/proc" && mount --rbind /dev "$3/root/dev" && shift_root=$3/root && shift 3 &&
     exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$shift_root" /bin/sh -c "$1"' \
@@ -104,7 +104,7 @@ image_case() {
   run du -sm --apparent-size --exclude={var/cache,usr/share/{doc,info,locale,man}} "$images/cpu"
   printf 'the image has %s MB\n' "${out%%[!0-9]*}"
   ((${out%%[!0-9]*} < 200)) || fail "the image of the CPU has at most 200 MB"
-  local start=(unshare --mount-proc="$images/cpu/proc" --pid --fork chroot --userspec=trainyard "$images/cpu" /usr/bin/env -C /work train)
+  local start=(unshare --mount-proc="$images/cpu/proc" --pid --fork chroot --userspec=trainyard "$images/cpu" /usr/bin/env -C /workspace train)
   run "${start[@]}" data make shapes shapes --train 500 --test 100
   expect_code 0
   run_until "Epoch 2/" "${start[@]}" --config quickstart --epochs 100000 --set batch.per_gpu=50 \
@@ -115,7 +115,7 @@ $(awk -F : '$1 == "trainyard" { print $3 }' "$images/cpu/etc/passwd")"
   kill -TERM "$program"
   wait_for_exit
   expect_out "train resume"
-  expect_file "$images/cpu/work/runs/quickstart/0001/checkpoints/last"
+  expect_file "$images/cpu/workspace/runs/quickstart/0001/checkpoints/last"
 }
 
 judge_case() {
