@@ -88,13 +88,13 @@ dry_run() {
 pack_programs() {
   local folder=$1/programs file
   rm -rf "$folder"
-  mkdir -p "$folder/lib"
+  mkdir -p "$folder/lib/trainyard"
   while IFS= read -r file; do
     install -D --strip "$KIT_BUILD/$file" "$folder/$file" 2>/dev/null || install -D "$KIT_BUILD/$file" "$folder/$file"
   done < <(cd "$KIT_BUILD" && find bin lib tests -type f \
     \( -path 'bin/*' -o -name 'libtrainyard_cuda[0-9]*.so' -o -name "test_*_$KIT_LABEL" -o -name comm_nccl_rank \))
   ldd "$folder/bin/train" | awk '$3 ~ /^\// && $3 !~ /\/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so/ { print $3 }' |
-    xargs -r cp -L -t "$folder/lib"
+    xargs -r cp -L -t "$folder/lib/trainyard"
   cc -shared -fPIC -o "$folder/lib/own_host.so" scripts/gpu_kit/own_host.c
   git rev-parse --short HEAD >"$folder/commit"
   # The programs have most of their bytes in common, hundreds of MB apart.

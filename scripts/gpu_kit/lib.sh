@@ -32,7 +32,7 @@ finding() {
 keep() { "$@" | tee >(grep '^{' >>"$results" || true); }
 
 # Lets programs other than train find the libraries that travel with the kit.
-with_own_libraries() { export LD_LIBRARY_PATH=$KIT_BUILD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}; }
+with_own_libraries() { export LD_LIBRARY_PATH=$KIT_BUILD/lib/trainyard${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}; }
 
 # number KEY: the first number of that key in the JSON on stdin.
 number() { grep -oE "\"$1\": ?[-0-9.e+]+" | head -n 1 | sed 's/.*: *//'; }
