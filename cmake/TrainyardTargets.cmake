@@ -33,11 +33,22 @@ endif()
 target_compile_options(trainyard_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${host_options}>" "$<$<COMPILE_LANGUAGE:CUDA>:${nvcc_options}>")
 
-# ty_library(NAME SOURCES files... LINK targets... PRIVATE targets...)
-# One static library per folder of src/.
+# ty_sources(RESULT patterns...): the files of this folder that match one of the patterns. A new one is found by the next
+# build.
+function(ty_sources result)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+# ty_library(NAME [SOURCES patterns...] LINK targets... PRIVATE targets...)
+# A static library, by default of all .cpp files of this folder.
 function(ty_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
-  add_library(ty_${name} STATIC ${arg_SOURCES})
+  if(NOT arg_SOURCES)
+    set(arg_SOURCES *.cpp)
+  endif()
+  ty_sources(sources ${arg_SOURCES})
+  add_library(ty_${name} STATIC ${sources})
   target_link_libraries(ty_${name} PUBLIC trainyard_options ${arg_LINK} PRIVATE ${arg_PRIVATE})
 endfunction()
 

@@ -86,7 +86,7 @@ def philox(key, counter):
 
 
 def augment_words(index, call):
-    """augment_words() of src/data/draws.h for seed 5, epoch 1, this sample and place 2 of the list."""
+    """augment_words() of src/data/augment/draws.h for seed 5, epoch 1, this sample and place 2 of the list."""
     return philox((5, 3 << 24), (index, 0, 1, 2 + (call << 16)))
 
 

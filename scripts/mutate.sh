@@ -21,7 +21,7 @@ files_of() {
       src/data/{pad_crop.cpp,warp.cpp,keras_warps.cpp,fixed_size.cpp,colour_math.h} \
       src/data/{sample_program.h,colours.cpp,colour_jitter.cpp,erasing.cpp} \
       src/data/{preprocess.cpp,statistics.cpp,epoch_order.cpp,synthetic.cpp,shape_figures.cpp} \
-      src/data/shapes_draw.cpp ;;
+      src/data/sets/shapes_draw.cpp ;;
     *) die "no such family: '$1'; known: ops, optim, data" ;;
   esac
 }

@@ -5,7 +5,7 @@
 
 default_count=120
 
-# greeting VERSION TOKEN: the bytes that a rank sends first (src/comm/rendezvous/wire.h).
+# greeting VERSION TOKEN: the bytes that a rank sends first (src/ranks/rendezvous/wire.h).
 greeting() {
   little_endian $((0x31725954)) && printf '\x01\0\0\0' && little_endian 64 && little_endian "$1" && little_endian 0
   printf %s "$2" && head -c $((64 - ${#2})) /dev/zero

@@ -40,7 +40,7 @@ under_sanitizer() {
   # Tests make calls that must fail, and check what they return.
   [[ $1 != memcheck ]] || options+=(--report-api-errors no)
   # The other checkers are slow: tests of kernels only.
-  [[ $1 == memcheck || -n $small ]] || KIT_TESTS="kernels|functors|backend|data"
+  [[ $1 == memcheck || -n $small ]] || KIT_TESTS="launcher|functors|backend|data"
   checker=$(command -v "${COMPUTE_SANITIZER:-compute-sanitizer}") ||
     checker=$(command -v "${COMPUTE_SANITIZER:-/usr/local/cuda/bin/compute-sanitizer}") ||
     leave_out "compute-sanitizer is not installed; install the CUDA toolkit's sanitizer"

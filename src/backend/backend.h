@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "comm/nccl_ranks.h"
-#include "data/batch_launches.h"
+#include "compute/devices/cuda/cuda_executors.h"
+#include "data/feed/batch_launches.h"
 #include "device/device.h"
 #include "device/gpu_survey.h"
-#include "exec/cudnn/cuda_executors.h"
 #include "optim/update_launches.h"
+#include "ranks/comm/nccl_ranks.h"
 
 namespace trainyard {
 

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "base/plural.h"
 #include "base/text.h"
-#include "exec/executor.h"
+#include "compute/executor.h"
 
 namespace trainyard {
 namespace {

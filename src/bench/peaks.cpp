@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "compute/copy/weight_packing.h"
 #include "device/device_array.h"
-#include "exec/weight_packing.h"
 #include "ops/dense.h"
 #include "tensor/float_types.h"
 

@@ -10,10 +10,10 @@
 #include "base/parallel.h"
 #include "base/plural.h"
 #include "base/text.h"
-#include "comm/timed_all_reduce.h"
+#include "ranks/comm/timed_all_reduce.h"
+#include "ranks/stop_vote.h"
 #include "run/gpu_failure.h"
 #include "run/session/session.h"
-#include "train/stop_vote.h"
 #include "train/training_step.h"
 
 namespace trainyard {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/floors.h"
-#include "comm/communicator.h"
 #include "model/model.h"
+#include "ranks/comm/communicator.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
 #include "train/training_step.h"

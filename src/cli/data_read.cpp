@@ -10,13 +10,13 @@
 #include <ctime>
 #include <memory>
 
+#include "base/each_sample.h"
 #include "base/plural.h"
 #include "cli/checks.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/source_words.h"
-#include "data/each_sample.h"
-#include "data/epoch_order.h"
+#include "data/sets/epoch_order.h"
 
 namespace trainyard::cli {
 namespace {

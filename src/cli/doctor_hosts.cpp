@@ -15,10 +15,10 @@
 #include "cli/launch.h"
 #include "cli/print.h"
 #include "cli/version.h"
-#include "comm/rendezvous/own_address.h"
-#include "comm/rendezvous/reach.h"
 #include "formats/json.h"
-#include "launch/hosts_reach.h"
+#include "ranks/rendezvous/own_address.h"
+#include "ranks/rendezvous/reach.h"
+#include "ranks/spawn/hosts_reach.h"
 
 namespace trainyard::cli {
 namespace {

@@ -19,9 +19,9 @@
 #include "cli/environment.h"
 #include "cli/failed_gpus.h"
 #include "cli/messages.h"
-#include "launch/hosts.h"
-#include "launch/launcher.h"
-#include "train/stop_request.h"
+#include "ranks/spawn/hosts.h"
+#include "ranks/spawn/launcher.h"
+#include "ranks/stop_request.h"
 
 namespace trainyard::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "cli/rank_gpus.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "launch/hosts.h"
-#include "launch/launcher.h"
-#include "train/rank_group.h"
+#include "ranks/rank_group.h"
+#include "ranks/spawn/hosts.h"
+#include "ranks/spawn/launcher.h"
 
 namespace trainyard::cli {
 

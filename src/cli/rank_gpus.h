@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/gpus.h"
-#include "launch/rank_identity.h"
+#include "ranks/spawn/rank_identity.h"
 
 namespace trainyard::cli {
 

@@ -8,7 +8,7 @@
 
 #include "backend/gpus.h"
 #include "cli/verbs.h"
-#include "launch/rank_identity.h"
+#include "ranks/spawn/rank_identity.h"
 #include "run/config/run_config.h"
 #include "run/data_changes.h"
 #include "run/session/session_device.h"

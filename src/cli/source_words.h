@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 
 namespace trainyard::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/version.h"
-#include "launch/launcher.h"
+#include "ranks/spawn/launcher.h"
 
 namespace trainyard::cli {
 void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& context) {

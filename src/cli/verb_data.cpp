@@ -7,7 +7,7 @@
 #include "cli/data_pack.h"
 #include "cli/data_read.h"
 #include "cli/verbs.h"
-#include "data/make_shapes.h"
+#include "data/sets/make_shapes.h"
 
 namespace trainyard::cli {
 

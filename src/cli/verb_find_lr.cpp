@@ -13,8 +13,8 @@
 #include "cli/print.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
+#include "ranks/stop_request.h"
 #include "run/rate_search.h"
-#include "train/stop_request.h"
 
 namespace trainyard::cli {
 namespace {

@@ -25,12 +25,12 @@
 #include "cli/run_flags.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
+#include "ranks/stop_request.h"
 #include "report/plotter.h"
 #include "run/run_folder.h"
 #include "sweep/results.h"
 #include "sweep/sweep.h"
 #include "sweep/sweep_data.h"
-#include "train/stop_request.h"
 
 namespace trainyard::cli {
 namespace {

@@ -23,7 +23,7 @@
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "config/near_file.h"
-#include "launch/rank_output.h"
+#include "ranks/spawn/rank_output.h"
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/resolved_config.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/rank_identity.h"
+#include "ranks/spawn/rank_identity.h"
 
 namespace CLI {
 class App;

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "cli/commit.h"
 #include "cli/run_flags.h"
-#include "exec/cpu_executors.h"
+#include "compute/devices/cpu_executors.h"
 
 namespace trainyard::cli {
 namespace {

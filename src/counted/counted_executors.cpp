@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compute/copy/copy_executors.h"
+#include "compute/copy/weight_copies.h"
+#include "compute/copy/weight_packing.h"
 #include "counted/counting_launcher.h"
-#include "exec/functor/copy_executors.h"
-#include "exec/functor/weight_copies.h"
-#include "exec/weight_packing.h"
 
 namespace trainyard::counted {
 namespace {

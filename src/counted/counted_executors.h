@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "compute/executor.h"
 #include "counted/launch_log.h"
 #include "device/device.h"
-#include "exec/executor.h"
 
 namespace trainyard::counted {
 

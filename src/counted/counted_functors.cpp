@@ -1,8 +1,8 @@
+#include "compute/elementwise/all_functors.h"
+#include "compute/norm/channels.h"
+#include "compute/recurrent/recurrent.h"
 #include "counted/counted_executors.h"
 #include "counted/counting_launcher.h"
-#include "exec/functor/all_functors.h"
-#include "exec/functor/channels.h"
-#include "exec/recurrent.h"
 #include "ops/functor_ops.h"
 
 namespace trainyard::counted {

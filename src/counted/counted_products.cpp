@@ -2,12 +2,12 @@
 #include <functional>
 #include <vector>
 
+#include "compute/channel_rows.h"
+#include "compute/conv/narrow/narrow_step.h"
+#include "compute/copy/packed_parameters.h"
+#include "compute/elementwise/relu_bias.h"
 #include "counted/counted_executors.h"
 #include "counted/counting_launcher.h"
-#include "exec/functor/channel_rows.h"
-#include "exec/functor/relu_bias.h"
-#include "exec/narrow/narrow_step.h"
-#include "exec/packed_parameters.h"
 #include "ops/elementwise.h"
 
 namespace trainyard::counted {

@@ -1,6 +1,6 @@
 #include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
-#include "data/batch_launches_on.h"
+#include "data/feed/batch_launches_on.h"
 #include "optim/update_launches_on.h"
 
 namespace trainyard::counted {

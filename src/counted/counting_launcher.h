@@ -8,8 +8,8 @@
 
 #include "counted/launch_log.h"
 #include "counted/moved_bytes.h"
-#include "kernels/functor_name.h"
-#include "kernels/launch.h"
+#include "launcher/functor_name.h"
+#include "launcher/launch.h"
 #include "tensor/float_types.h"
 
 namespace trainyard::counted {

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "data/gather.h"
-#include "exec/functor/bias.h"
-#include "exec/functor/bn.h"
-#include "exec/functor/relu_bias.h"
-#include "kernels/chunk.h"
-#include "kernels/in_turn.h"
+#include "compute/elementwise/bias.h"
+#include "compute/elementwise/relu_bias.h"
+#include "compute/norm/bn.h"
+#include "data/feed/gather.h"
+#include "launcher/chunk.h"
+#include "launcher/in_turn.h"
 #include "ops/result_sums.h"
 #include "ops/running_statistics.h"
 #include "optim/accumulate.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "data/pipeline.h"
+#include "data/augment/pipeline.h"
 #include "export/onnx_export.h"
 #include "export/onnx_fold.h"
 #include "export/onnx_preprocess.h"

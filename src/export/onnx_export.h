@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "data/pixel_step.h"
+#include "data/augment/pixel_step.h"
 #include "export/named_weights.h"
 #include "export/onnx_model.h"
 #include "graph/graph.h"

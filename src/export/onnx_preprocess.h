@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/pipeline.h"
+#include "data/augment/pipeline.h"
 #include "export/onnx_export.h"
 #include "export/onnx_layer.h"
 

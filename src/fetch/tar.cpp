@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/gzip.h"
+#include "data/sets/gzip.h"
 
 namespace trainyard {
 namespace {

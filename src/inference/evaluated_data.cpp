@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "config/near_file.h"
-#include "data/class_numbering.h"
-#include "data/image_folder.h"
+#include "data/sets/class_numbering.h"
+#include "data/sets/image_folder.h"
 #include "inference/source_options.h"
 #include "run/config/resolved_config.h"
 #include "run/session/session_data.h"

@@ -4,7 +4,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
-#include "data/png_write.h"
+#include "data/images/png_write.h"
 #include "inference/confusion_plot.h"
 #include "inference/mistake_sheet.h"
 #include "report/plotter.h"

@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "comm/communicator.h"
-#include "data/faults.h"
-#include "data/feeder.h"
-#include "data/weight_rule.h"
+#include "base/faults.h"
+#include "data/feed/feeder.h"
+#include "data/feed/weight_rule.h"
 #include "model/model.h"
 #include "ops/metric.h"
+#include "ranks/comm/communicator.h"
+#include "ranks/rank_group.h"
 #include "run/session/session_device.h"
 #include "run/stored_model.h"
-#include "train/rank_group.h"
 
 namespace trainyard {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/float_image.h"
-#include "data/picture_sheet.h"
+#include "data/sets/float_image.h"
+#include "data/images/picture_sheet.h"
 
 namespace trainyard {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "data/dataset.h"
-#include "data/picture.h"
+#include "data/images/picture.h"
+#include "data/sets/dataset.h"
 #include "report/mistakes.h"
 
 namespace trainyard {

@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "config/near_file.h"
-#include "data/faults.h"
-#include "data/file_walk.h"
-#include "data/picture_index.h"
-#include "data/picture_set.h"
-#include "data/text_units.h"
+#include "data/sets/file_walk.h"
+#include "data/sets/picture_index.h"
+#include "data/sets/picture_set.h"
+#include "data/text/text_units.h"
 #include "inference/source_options.h"
 #include "inference/text_tokens.h"
 

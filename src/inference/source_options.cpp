@@ -1,8 +1,8 @@
 #include "inference/source_options.h"
 
 #include "base/error.h"
-#include "data/image_folder.h"
-#include "data/image_list.h"
+#include "data/sets/image_folder.h"
+#include "data/sets/image_list.h"
 #include "run/session/session_data.h"
 
 namespace trainyard {

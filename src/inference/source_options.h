@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/fields.h"
-#include "data/picture_set.h"
+#include "data/sets/picture_set.h"
 #include "run/config/run_config.h"
 #include "run/samples_file.h"
 #include "run/stored_model.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 #include "inference/prediction_inputs.h"
 
 namespace trainyard {

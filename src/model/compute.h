@@ -1,9 +1,9 @@
 // The device, queues and executors of a model.
 #pragma once
 
-#include "data/batch_launches.h"
+#include "compute/executor.h"
+#include "data/feed/batch_launches.h"
 #include "device/device.h"
-#include "exec/executor.h"
 #include "optim/update_launches.h"
 
 namespace trainyard {

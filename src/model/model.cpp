@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/key.h"
-#include "exec/weight_packing.h"
+#include "compute/copy/weight_packing.h"
 #include "model/memory_fit.h"
 #include "ops/initializers.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/device_images.h"
-#include "data/feeder.h"
+#include "data/feed/device_images.h"
+#include "data/feed/feeder.h"
 #include "device/repeated_work.h"
 #include "model/batch_memory.h"
 #include "model/batch_results.h"

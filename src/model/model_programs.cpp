@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "exec/weight_packing.h"
+#include "compute/copy/weight_packing.h"
 #include "optim/step_functors.h"
 #include "plan/fuse.h"
 #include "plan/packed_weights.h"

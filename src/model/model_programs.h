@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "compute/executor.h"
 #include "device/statistics_sum.h"
-#include "exec/executor.h"
 #include "model/training_graph.h"
 #include "optim/average.h"
 #include "plan/forecast.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/sample_field.h"
+#include "data/sets/sample_field.h"
 #include "graph/graph.h"
 #include "ops/loss.h"
 #include "ops/metric.h"

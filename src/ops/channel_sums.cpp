@@ -1,6 +1,6 @@
 #include "ops/channel_sums.h"
 
-#include "kernels/columns.h"
+#include "launcher/columns.h"
 
 namespace trainyard {
 

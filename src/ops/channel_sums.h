@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "kernels/pair_sum.h"
+#include "launcher/pair_sum.h"
 #include "ops/places.h"
 
 namespace trainyard {

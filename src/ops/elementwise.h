@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "kernels/pack.h"
+#include "launcher/pack.h"
 #include "ops/walk.h"
 #include "tensor/layout.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/team.h"
+#include "launcher/team.h"
 #include "ops/elementwise.h"
 #include "ops/functor_step.h"
 #include "ops/op.h"

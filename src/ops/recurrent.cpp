@@ -7,7 +7,7 @@
 
 #include "base/offset_allocator.h"
 #include "base/text.h"
-#include "kernels/columns.h"
+#include "launcher/columns.h"
 #include "ops/bias.h"
 #include "ops/dropout.h"
 #include "ops/expect.h"
@@ -101,7 +101,7 @@ std::int64_t most_bytes(std::int64_t elements, std::int64_t slots) {
          slots * static_cast<std::int64_t>(kSlotAlignment);
 }
 
-/// Upper bounds of exec/recurrent_step.h's memory.
+/// Upper bounds of compute/recurrent/recurrent_step.h's memory.
 void add_memory(Signature& signature, const Shape& input, std::int64_t width, std::int64_t units,
                 std::int64_t copies) {
   const std::int64_t n = input.n(), rows = n * input.w(), c = input.c();

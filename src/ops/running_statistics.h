@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "kernels/chunk.h"
+#include "launcher/chunk.h"
 #include "ops/step_tensors.h"
 
 namespace trainyard {

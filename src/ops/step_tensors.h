@@ -29,7 +29,7 @@ struct BatchContext {
   const StepState* state = nullptr;
   std::uint64_t seed = 0;
   /// kColumnGroups numbers that are 0 between launches, in which those of a queue count their
-  /// blocks (kernels/launch.h), for each sibling of a launch; queues that may overlap have their
+  /// blocks (launcher/launch.h), for each sibling of a launch; queues that may overlap have their
   /// own. The CPU has none.
   std::uint32_t* finished = nullptr;
 };

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "kernels/chunk.h"
-#include "kernels/in_turn.h"
+#include "launcher/chunk.h"
+#include "launcher/in_turn.h"
 #include "ops/step_tensors.h"
 #include "tensor/dtype.h"
 

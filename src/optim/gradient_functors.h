@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/math.h"
-#include "kernels/chunk.h"
+#include "launcher/chunk.h"
 #include "ops/result_sums.h"
 #include "optim/blocks.h"
 #include "optim/packed_form.h"

@@ -7,7 +7,7 @@
 
 #include "base/half.h"
 #include "base/host_device.h"
-#include "kernels/team.h"
+#include "launcher/team.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/math.h"
-#include "kernels/chunk.h"
+#include "launcher/chunk.h"
 #include "optim/blocks.h"
 #include "optim/gradient_functors.h"
 #include "optim/norm_blocks.h"

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "base/host_device.h"
-#include "kernels/chunk.h"
-#include "kernels/in_turn.h"
+#include "launcher/chunk.h"
+#include "launcher/in_turn.h"
 #include "ops/running_statistics.h"
 #include "optim/blocks.h"
 #include "optim/change_elements.h"

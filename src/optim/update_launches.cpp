@@ -1,6 +1,6 @@
 #include "optim/update_launches.h"
 
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "optim/update_launches_on.h"
 
 namespace trainyard {

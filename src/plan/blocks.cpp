@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/round_up.h"
-#include "kernels/chunk.h"
+#include "launcher/chunk.h"
 
 namespace trainyard {
 namespace {

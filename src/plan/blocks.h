@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/functor/weights.h"
+#include "compute/copy/weights.h"
 #include "graph/graph.h"
 
 namespace trainyard {

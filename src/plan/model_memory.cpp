@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "kernels/siblings.h"
+#include "launcher/siblings.h"
 
 namespace trainyard {
 namespace {

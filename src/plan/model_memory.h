@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "compute/executor.h"
 #include "device/device.h"
-#include "exec/executor.h"
 #include "plan/plan.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/offset_allocator.h"
-#include "exec/packed_parameters.h"
+#include "compute/copy/packed_parameters.h"
 #include "plan/collectives.h"
 
 namespace trainyard {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/executor.h"
-#include "exec/packed_parameters.h"
+#include "compute/copy/packed_parameters.h"
+#include "compute/executor.h"
 #include "plan/biases.h"
 #include "plan/blocks.h"
 #include "plan/layouts.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "exec/weight_packing.h"
+#include "compute/copy/weight_packing.h"
 #include "plan/tensor_uses.h"
 #include "plan/work.h"
 #include "tensor/float_types.h"

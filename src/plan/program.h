@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/executor.h"
 #include "device/device.h"
-#include "exec/executor.h"
 #include "plan/model_memory.h"
 #include "plan/plan.h"
 

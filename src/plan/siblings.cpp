@@ -1,4 +1,4 @@
-#include "kernels/siblings.h"
+#include "launcher/siblings.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -33,7 +33,7 @@ struct Target {
   bool maps_input = false;            // the network's input has the layout of maps too, else it is
                                       // plain
   bool packs_weights = false;         // executors read and write packed weights
-                                      // (exec/packed_parameters.h)
+                                      // (compute/copy/packed_parameters.h)
   bool fuse = true;             // apply fuse() and write branches straight into their concatenation
   bool adds_gradients = false;  // a step may add its input's gradient to another one of that input
                                 // (PlanStep::adds_gradient), if its op can

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/outcome.h"
 #include "report/metrics.h"
-#include "report/outcome.h"
 #include "report/status.h"
 
 namespace trainyard {

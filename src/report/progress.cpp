@@ -6,7 +6,7 @@ namespace trainyard {
 
 namespace {
 
-/// As in the watchdog of several ranks (comm/rendezvous/watchdog_board.h).
+/// As in the watchdog of several ranks (ranks/rendezvous/watchdog_board.h).
 constexpr double kHangSteps = 20;
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "data/picture.h"
+#include "data/images/picture.h"
 #include "run/config/run_config.h"
 #include "run/session/session_data.h"
 

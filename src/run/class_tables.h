@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 #include "report/class_table.h"
 #include "report/mistakes.h"
 #include "run/run_folder.h"

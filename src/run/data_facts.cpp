@@ -9,7 +9,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "checkpoint/run_identity.h"
-#include "data/separated_rows.h"
+#include "data/sets/separated_rows.h"
 #include "report/class_table.h"
 #include "report/csv_file.h"
 #include "run/samples_file.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 #include "formats/json.h"
 #include "run/run_folder.h"
 #include "run/session/session_data.h"

@@ -1,7 +1,7 @@
 #include "run/generate.h"
 
 #include "base/plural.h"
-#include "data/step_mask.h"
+#include "data/feed/step_mask.h"
 #include "run/config/layer_rules.h"
 #include "run/session/session_data.h"
 #include "run/text_model.h"

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/text_units.h"
+#include "data/text/text_units.h"
 
 namespace trainyard {
 namespace {

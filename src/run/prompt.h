@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/sets/vocabulary.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "ranks/rank_group.h"
 #include "run/run_start.h"
 #include "run/session/session.h"
 #include "run/training_request.h"
-#include "train/rank_group.h"
 
 namespace trainyard {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
-#include "data/weight_rule.h"
+#include "data/feed/weight_rule.h"
+#include "data/sets/dataset.h"
 #include "ops/metric.h"
 #include "run/config/run_config.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 #include "graph/graph.h"
 #include "optim/schedule.h"
 #include "run/config/run_config.h"

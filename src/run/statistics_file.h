@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "data/statistics.h"
+#include "data/augment/statistics.h"
 #include "run/run_folder.h"
 
 namespace trainyard {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "data/statistics.h"
-#include "data/vocabulary.h"
+#include "data/augment/statistics.h"
+#include "data/sets/vocabulary.h"
 #include "model/model.h"
 #include "run/config/run_config.h"
 #include "run/samples_file.h"

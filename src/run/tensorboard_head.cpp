@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "data/png_write.h"
+#include "data/images/png_write.h"
 #include "run/browse.h"
 
 namespace trainyard {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 #include "model/batch_outputs.h"
 #include "model/model.h"
 #include "run/config/generate_config.h"

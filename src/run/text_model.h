@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 #include "model/model.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "graph/network_input.h"
-#include "launch/rank_output.h"
+#include "ranks/spawn/rank_output.h"
+#include "ranks/stop_vote.h"
 #include "run/class_tables.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/batch_rate.h"
@@ -25,7 +26,6 @@
 #include "run/text_generator.h"
 #include "run/text_model.h"
 #include "run/trainer_options.h"
-#include "train/stop_vote.h"
 #include "train/trainer.h"
 
 namespace trainyard {

@@ -14,12 +14,12 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "ranks/rank_group.h"
+#include "ranks/stop_request.h"
 #include "report/epoch_line.h"
 #include "report/hooks.h"
 #include "report/metrics.h"
 #include "run/training_request.h"
-#include "train/rank_group.h"
-#include "train/stop_request.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "data/vocabulary.h"
+#include "data/sets/vocabulary.h"
 #include "run/run_folder.h"
 
 namespace trainyard {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 
 namespace trainyard {
 

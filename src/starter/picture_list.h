@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "data/image_list.h"
+#include "data/sets/image_list.h"
 
 namespace trainyard {
 

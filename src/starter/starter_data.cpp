@@ -14,7 +14,7 @@
 #include "config/diagnostics.h"
 #include "config/file_path.h"
 #include "config/near_file.h"
-#include "data/image_folder.h"
+#include "data/sets/image_folder.h"
 #include "starter/picture_list.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "data/image_list.h"
+#include "data/sets/image_list.h"
 #include "starter/picture_facts.h"
 
 namespace trainyard {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "launch/launch_signals.h"
-#include "launch/rank_output.h"
+#include "ranks/spawn/launch_signals.h"
+#include "ranks/spawn/rank_output.h"
 
 namespace trainyard {
 namespace {

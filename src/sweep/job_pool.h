@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "launch/rank_process.h"
+#include "ranks/spawn/rank_process.h"
 
 namespace trainyard {
 

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/text.h"
-#include "launch/rank_output.h"
+#include "ranks/spawn/rank_output.h"
 #include "report/epoch_line.h"
 #include "report/status.h"
 #include "run/run_folder.h"

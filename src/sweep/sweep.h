@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/descriptor.h"
-#include "launch/rank_process.h"
+#include "ranks/spawn/rank_process.h"
 #include "sweep/job_pool.h"
 #include "sweep/sweep_run.h"
 

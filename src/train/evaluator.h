@@ -5,10 +5,10 @@
 #include <functional>
 #include <vector>
 
-#include "comm/communicator.h"
-#include "data/feeder.h"
+#include "data/feed/feeder.h"
 #include "device/device_array.h"
 #include "model/model.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard {
 

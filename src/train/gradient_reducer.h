@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "comm/communicator.h"
 #include "device/device_array.h"
 #include "model/model.h"
+#include "ranks/comm/communicator.h"
 #include "train/rank_sum.h"
 #include "train/shard_sum.h"
 

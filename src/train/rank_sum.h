@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "comm/communicator.h"
 #include "model/compute.h"
 #include "plan/collectives.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard {
 
@@ -30,8 +30,8 @@ struct RankSumOptions {
   /// Summed one by one on Compute::sums, see begin_next(). Empty: all at once, on the model's
   /// queue.
   std::vector<GradientBucket> buckets = {};
-  /// Sum in the order of a binary tree over rank numbers (comm/tree_sum.h), which continues the
-  /// tree over shards, whatever the communicator's own order. Excludes the two options above.
+  /// Sum in the order of a binary tree over rank numbers (ranks/comm/tree_sum.h), which continues
+  /// the tree over shards, whatever the communicator's own order. Excludes the two options above.
   bool in_tree = false;
 };
 

@@ -18,8 +18,8 @@ struct ShardBlocks {
 };
 
 /// Sums shard after shard in the order of a binary tree, ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)),
-/// which the all-reduce continues (comm/tree_sum.h): with equal numbers of shards per rank, the
-/// result is bit-identical for any number of ranks.
+/// which the all-reduce continues (ranks/comm/tree_sum.h): with equal numbers of shards per rank,
+/// the result is bit-identical for any number of ranks.
 class ShardSum {
  public:
   /// `shards` is a power of two. `launches` must outlive it.

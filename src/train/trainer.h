@@ -12,16 +12,16 @@
 #include <string_view>
 #include <vector>
 
-#include "data/feeder.h"
+#include "base/outcome.h"
+#include "data/feed/feeder.h"
 #include "model/model.h"
+#include "ranks/rank_group.h"
 #include "report/metrics.h"
-#include "report/outcome.h"
 #include "report/progress.h"
 #include "train/best_metric.h"
 #include "train/busy_mean.h"
 #include "train/divergence.h"
 #include "train/evaluator.h"
-#include "train/rank_group.h"
 #include "train/training_state.h"
 #include "train/training_step.h"
 #include "train/updater.h"

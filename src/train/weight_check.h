@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/model.h"
-#include "train/rank_group.h"
+#include "ranks/rank_group.h"
 
 namespace trainyard {
 

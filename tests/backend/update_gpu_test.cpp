@@ -10,7 +10,7 @@
 #include "backend/cuda/update.h"
 #include "gpu.h"
 #include "gpu_array.h"
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "optim/update_launches_on.h"
 
 namespace trainyard::test {

@@ -7,7 +7,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "launch/launcher.h"
+#include "ranks/spawn/launcher.h"
 
 namespace trainyard::cli {
 namespace {

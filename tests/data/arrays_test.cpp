@@ -1,12 +1,12 @@
-#include "data/arrays.h"
+#include "data/sets/arrays.h"
 
 #include <doctest/doctest.h>
 #include <zlib.h>
 
 #include <algorithm>
 
-#include "data/numpy_array.h"
-#include "data/zip_file.h"
+#include "data/sets/numpy_array.h"
+#include "data/sets/zip_file.h"
 #include "helpers.h"
 
 namespace trainyard {

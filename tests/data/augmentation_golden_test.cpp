@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "config/load.h"
-#include "data/erasing.h"
-#include "data/fixed_size.h"
-#include "data/image_loops.h"
-#include "data/keras_warps.h"
-#include "data/random_resized_crop.h"
+#include "data/augment/erasing.h"
+#include "data/augment/fixed_size.h"
+#include "data/augment/image_loops.h"
+#include "data/augment/keras_warps.h"
+#include "data/augment/random_resized_crop.h"
 
 namespace trainyard {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <map>
 
-#include "data/flip.h"
-#include "data/image_loops.h"
-#include "data/pad_crop.h"
+#include "data/augment/flip.h"
+#include "data/augment/image_loops.h"
+#include "data/augment/pad_crop.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "data/faults.h"
-#include "data/image_folder.h"
-#include "data/image_list.h"
-#include "data/picture_index.h"
-#include "data/statistics.h"
-#include "data/subset.h"
+#include "base/faults.h"
+#include "data/augment/statistics.h"
+#include "data/sets/image_folder.h"
+#include "data/sets/image_list.h"
+#include "data/sets/picture_index.h"
+#include "data/sets/subset.h"
 #include "helpers.h"
 
 namespace trainyard::bad_pictures_test {

@@ -1,4 +1,4 @@
-#include "data/cifar.h"
+#include "data/sets/cifar.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Colours: how they are drawn, their order, and samplewise preprocessing.
-#include "data/colours.h"
+#include "data/augment/colours.h"
 
 #include <doctest/doctest.h>
 
@@ -7,13 +7,13 @@
 #include <map>
 #include <set>
 
-#include "data/colour_jitter.h"
-#include "data/erasing.h"
-#include "data/flip.h"
-#include "data/image_loops.h"
-#include "data/pad_crop.h"
-#include "data/pipeline.h"
-#include "data/preprocess.h"
+#include "data/augment/colour_jitter.h"
+#include "data/augment/erasing.h"
+#include "data/augment/flip.h"
+#include "data/augment/image_loops.h"
+#include "data/augment/pad_crop.h"
+#include "data/augment/pipeline.h"
+#include "data/augment/preprocess.h"
 #include "helpers.h"
 
 namespace trainyard {

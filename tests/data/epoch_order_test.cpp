@@ -1,12 +1,12 @@
 // The order of an epoch for sets that are read in blocks.
-#include "data/epoch_order.h"
+#include "data/sets/epoch_order.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "data/feeder.h"
+#include "data/feed/feeder.h"
 #include "helpers.h"
 
 namespace trainyard {

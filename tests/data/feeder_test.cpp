@@ -1,4 +1,4 @@
-#include "data/feeder.h"
+#include "data/feed/feeder.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <numeric>
 #include <set>
 
-#include "data/flip.h"
-#include "data/preprocess.h"
-#include "data/shift.h"
+#include "data/augment/flip.h"
+#include "data/augment/preprocess.h"
+#include "data/augment/shift.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/batch_launches.h"
+#include "data/feed/batch_launches.h"
 #include "device/device.h"
 
 namespace trainyard::test {

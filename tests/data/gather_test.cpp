@@ -1,11 +1,11 @@
 // Images from which a device makes batches.
 #include <doctest/doctest.h>
 
-#include "data/device_images.h"
-#include "data/fixed_size.h"
-#include "data/flip.h"
-#include "data/preprocess.h"
-#include "data/shift.h"
+#include "data/augment/fixed_size.h"
+#include "data/augment/flip.h"
+#include "data/augment/preprocess.h"
+#include "data/augment/shift.h"
+#include "data/feed/device_images.h"
 #include "gather_cases.h"
 #include "helpers.h"
 

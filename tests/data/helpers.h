@@ -11,8 +11,8 @@
 
 #include "../base/temporary_folder.h"
 #include "base/error.h"
-#include "data/feeder.h"
-#include "data/memory_dataset.h"
+#include "data/feed/feeder.h"
+#include "data/sets/memory_dataset.h"
 
 namespace trainyard::test {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "data/epoch_order.h"
-#include "data/image_folder.h"
-#include "data/pack.h"
-#include "data/pack_write.h"
+#include "data/sets/epoch_order.h"
+#include "data/sets/image_folder.h"
+#include "data/sets/pack.h"
+#include "data/sets/pack_write.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-#include "data/idx.h"
+#include "data/sets/idx.h"
 
 #include <doctest/doctest.h>
 

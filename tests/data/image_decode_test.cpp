@@ -1,4 +1,4 @@
-#include "data/image_decode.h"
+#include "data/images/image_decode.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "data/image_folder.h"
+#include "data/sets/image_folder.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

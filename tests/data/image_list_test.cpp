@@ -1,4 +1,4 @@
-#include "data/image_list.h"
+#include "data/sets/image_list.h"
 
 #include <doctest/doctest.h>
 

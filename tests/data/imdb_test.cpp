@@ -1,9 +1,9 @@
-#include "data/imdb.h"
+#include "data/text/imdb.h"
 
 #include <doctest/doctest.h>
 
-#include "data/keras_words.h"
-#include "data/labelled_texts.h"
+#include "data/text/keras_words.h"
+#include "data/text/labelled_texts.h"
 #include "helpers.h"
 
 namespace trainyard {

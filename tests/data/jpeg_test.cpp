@@ -1,10 +1,10 @@
-#include "data/jpeg.h"
+#include "data/images/jpeg.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "data/image_decode.h"
+#include "data/images/image_decode.h"
 #include "helpers.h"
 #include "jpeg_files.h"
 

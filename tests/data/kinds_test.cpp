@@ -4,8 +4,8 @@
 
 #include "config/load.h"
 #include "config/schema.h"
-#include "data/image_loops.h"
-#include "data/pipeline.h"
+#include "data/augment/image_loops.h"
+#include "data/augment/pipeline.h"
 #include "helpers.h"
 
 namespace trainyard {

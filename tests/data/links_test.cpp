@@ -6,9 +6,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "data/file_walk.h"
-#include "data/image_folder.h"
-#include "data/image_list.h"
+#include "data/sets/file_walk.h"
+#include "data/sets/image_folder.h"
+#include "data/sets/image_list.h"
 #include "helpers.h"
 
 namespace trainyard::links_test {

@@ -1,4 +1,4 @@
-#include "data/make_shapes.h"
+#include "data/sets/make_shapes.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -6,8 +6,8 @@
 #include <array>
 #include <csignal>
 
-#include "data/cifar.h"
-#include "data/shapes_draw.h"
+#include "data/sets/cifar.h"
+#include "data/sets/shapes_draw.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-#include "data/pack.h"
+#include "data/sets/pack.h"
 
 #include <doctest/doctest.h>
 
@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "base/hash.h"
-#include "data/epoch_order.h"
-#include "data/pack_layout.h"
-#include "data/pack_write.h"
-#include "data/synthetic.h"
+#include "data/sets/epoch_order.h"
+#include "data/sets/pack_layout.h"
+#include "data/sets/pack_write.h"
+#include "data/sets/synthetic.h"
 #include "helpers.h"
 
 namespace trainyard {

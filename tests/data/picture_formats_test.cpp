@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "data/image_decode.h"
+#include "data/images/image_decode.h"
 #include "helpers.h"
 #include "jpeg_files.h"
 

@@ -1,10 +1,10 @@
-#include "data/picture_resize.h"
+#include "data/images/picture_resize.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "data/image_decode.h"
+#include "data/images/image_decode.h"
 #include "jpeg_files.h"
 
 namespace trainyard {

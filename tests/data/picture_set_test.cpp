@@ -1,5 +1,5 @@
 // Sets of picture files: their index, their sizes, and files that are not what they should be.
-#include "data/picture_set.h"
+#include "data/sets/picture_set.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -7,10 +7,10 @@
 #include <chrono>
 
 #include "base/hash.h"
-#include "data/image_folder.h"
-#include "data/picture_file.h"
-#include "data/picture_index.h"
-#include "data/subset.h"
+#include "data/images/picture_file.h"
+#include "data/sets/image_folder.h"
+#include "data/sets/picture_index.h"
+#include "data/sets/subset.h"
 #include "helpers.h"
 #include "jpeg_files.h"
 

@@ -1,11 +1,11 @@
-#include "data/picture_sheet.h"
+#include "data/images/picture_sheet.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "data/image_decode.h"
-#include "data/png_write.h"
+#include "data/images/image_decode.h"
+#include "data/images/png_write.h"
 
 namespace trainyard {
 

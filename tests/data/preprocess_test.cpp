@@ -1,11 +1,11 @@
-#include "data/preprocess.h"
+#include "data/augment/preprocess.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "data/flip.h"
-#include "data/pad_crop.h"
+#include "data/augment/flip.h"
+#include "data/augment/pad_crop.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "data/cifar.h"
-#include "data/idx.h"
-#include "data/statistics.h"
+#include "data/augment/statistics.h"
+#include "data/sets/cifar.h"
+#include "data/sets/idx.h"
 
 namespace trainyard {
 

@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "data/feeder.h"
-#include "data/preprocess.h"
+#include "data/augment/preprocess.h"
+#include "data/feed/feeder.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "config/load.h"
-#include "data/imdb.h"
-#include "data/keras_shuffle.h"
-#include "data/numpy_array.h"
-#include "data/zip_file.h"
+#include "data/text/imdb.h"
+#include "data/text/keras_shuffle.h"
+#include "data/sets/numpy_array.h"
+#include "data/sets/zip_file.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-#include "data/shift.h"
+#include "data/augment/shift.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "data/image_loops.h"
+#include "data/augment/image_loops.h"
 
 namespace trainyard {
 

@@ -1,4 +1,4 @@
-#include "data/statistics.h"
+#include "data/augment/statistics.h"
 
 #include <doctest/doctest.h>
 

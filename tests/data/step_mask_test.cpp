@@ -1,8 +1,8 @@
-#include "data/step_mask.h"
+#include "data/feed/step_mask.h"
 
 #include <doctest/doctest.h>
 
-#include "data/token_set.h"
+#include "data/sets/token_set.h"
 #include "helpers.h"
 
 namespace trainyard {

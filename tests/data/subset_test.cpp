@@ -1,10 +1,10 @@
-#include "data/subset.h"
+#include "data/sets/subset.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "data/synthetic.h"
+#include "data/sets/synthetic.h"
 #include "helpers.h"
 
 namespace trainyard {

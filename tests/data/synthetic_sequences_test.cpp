@@ -1,4 +1,4 @@
-#include "data/synthetic_sequences.h"
+#include "data/text/synthetic_sequences.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "data/synthetic.h"
+#include "data/sets/synthetic.h"
 
 #include <doctest/doctest.h>
 

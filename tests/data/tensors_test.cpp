@@ -1,4 +1,4 @@
-#include "data/tensors.h"
+#include "data/sets/tensors.h"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
-#include "data/text_windows.h"
+#include "data/text/text_windows.h"
 
 #include <doctest/doctest.h>
 
 #include "config/load.h"
-#include "data/subset.h"
+#include "data/sets/subset.h"
 #include "helpers.h"
 
 namespace trainyard {

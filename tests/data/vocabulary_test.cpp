@@ -1,8 +1,8 @@
-#include "data/vocabulary.h"
+#include "data/sets/vocabulary.h"
 
 #include <doctest/doctest.h>
 
-#include "data/text_units.h"
+#include "data/text/text_units.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <set>
 
-#include "data/fixed_size.h"
-#include "data/flip.h"
-#include "data/image_loops.h"
-#include "data/keras_warps.h"
-#include "data/pad_crop.h"
-#include "data/pipeline.h"
-#include "data/random_resized_crop.h"
-#include "data/shift.h"
+#include "data/augment/fixed_size.h"
+#include "data/augment/flip.h"
+#include "data/augment/image_loops.h"
+#include "data/augment/keras_warps.h"
+#include "data/augment/pad_crop.h"
+#include "data/augment/pipeline.h"
+#include "data/augment/random_resized_crop.h"
+#include "data/augment/shift.h"
 #include "helpers.h"
 
 namespace trainyard {

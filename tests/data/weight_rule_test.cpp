@@ -1,4 +1,4 @@
-#include "data/weight_rule.h"
+#include "data/feed/weight_rule.h"
 
 #include <doctest/doctest.h>
 

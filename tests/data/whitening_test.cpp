@@ -1,5 +1,5 @@
 // Eigenvectors of symmetric matrices, and ZCA whitening.
-#include "data/whitening.h"
+#include "data/augment/whitening.h"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 
 #include "base/philox.h"
 #include "config/load.h"
-#include "data/pipeline.h"
-#include "data/preprocess.h"
-#include "data/symmetric_eigen.h"
+#include "data/augment/pipeline.h"
+#include "data/augment/preprocess.h"
+#include "data/augment/symmetric_eigen.h"
 #include "helpers.h"
 
 namespace trainyard {

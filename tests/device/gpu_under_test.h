@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "compute/devices/cuda/cuda_executors.h"
 #include "device/cuda/cuda_device.h"
-#include "exec/cudnn/cuda_executors.h"
 
 namespace trainyard::test {
 

@@ -12,10 +12,10 @@ kit=$source_dir/scripts/gpu_kit.sh
 # fake_build PROGRAM: a build folder whose programs are all PROGRAM.
 fake_build() {
   rm -rf build
-  mkdir -p build/lib/trainyard build/bin build/tests/kernels
+  mkdir -p build/lib/trainyard build/bin build/tests/launcher
   touch build/lib/trainyard/libtrainyard_cuda13.so
   cp "$(type -P "$1")" build/bin/train
-  cp build/bin/train build/tests/kernels/test_kernels_gpu
+  cp build/bin/train build/tests/launcher/test_launcher_gpu
 }
 
 # on_fake RUN FLAGS...: fills $out with the page.
@@ -49,7 +49,7 @@ on_fake 1 doctor tests
 expect_code 1
 expect_out "| doctor | failed |"
 expect_out "| tests | failed |"
-printf '#!/bin/sh\necho "[doctest] test cases: 0 | 0 passed | 0 failed | 5 skipped"\n' >build/tests/kernels/test_kernels_gpu
+printf '#!/bin/sh\necho "[doctest] test cases: 0 | 0 passed | 0 failed | 5 skipped"\n' >build/tests/launcher/test_launcher_gpu
 on_fake 1 tests
 expect_code 1
 expect_out "| tests | failed |"
@@ -76,7 +76,7 @@ on_fake 1 --kit came1 doctor
 on_fake 2 --kit came2 suite
 on_fake 3 --kit came3 peer
 expect_same_file store/data/cifar-10-batches-bin/test_batch.bin data/cifar-10-batches-bin/test_batch.bin
-expect_same_file build/tests/kernels/test_kernels_gpu "$(type -P true)"
+expect_same_file build/tests/launcher/test_launcher_gpu "$(type -P true)"
 
 # small RUN FLAGS...: a run on a stand-in GPU with the least work; $out is the page.
 small() {

@@ -17,9 +17,9 @@
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
 
-#include "data/cifar.h"
-#include "data/idx.h"
-#include "data/shape_figures.h"
+#include "data/sets/cifar.h"
+#include "data/sets/idx.h"
+#include "data/sets/shape_figures.h"
 
 using namespace trainyard;
 namespace fs = std::filesystem;

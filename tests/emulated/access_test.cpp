@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda_launch.cuh"
+#include "launcher/cuda_launch.cuh"
 
 namespace trainyard::emulated {
 namespace {

@@ -1,6 +1,6 @@
 // Batch norm's functors over shapes of many blocks: the CUDA launcher's kernels on the host
 // (grid.h) give the CPU launcher's bits, and sums in f32 lose nothing beside those in double.
-#include "exec/functor/bn.h"
+#include "compute/norm/bn.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../kernels/launchers.h"
-#include "kernels/cuda_launch.cuh"
+#include "launcher/cuda_launch.cuh"
 
 namespace trainyard {
 namespace {

@@ -1,4 +1,4 @@
-// The parts of CUDA's header of this name that kernels/cuda_launch.cuh uses, for kernels that run
+// The parts of CUDA's header of this name that launcher/cuda_launch.cuh uses, for kernels that run
 // on the host (grid.h): one block at a time, so that variables of the host's thread can be its
 // shared memory.
 #pragma once

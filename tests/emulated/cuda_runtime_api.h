@@ -1,5 +1,5 @@
-// The parts of CUDA's header of this name that kernels/cuda_error.cpp and the interfaces of the GPU
-// part use, for kernels that run on the host (grid.h).
+// The parts of CUDA's header of this name that launcher/cuda_error.cpp and the interfaces of the
+// GPU part use, for kernels that run on the host (grid.h).
 #pragma once
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };

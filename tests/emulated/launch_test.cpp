@@ -12,7 +12,7 @@
 #include "../base/error_of.h"
 #include "../kernels/functors.h"
 #include "../kernels/launchers.h"
-#include "kernels/cuda_launch.cuh"
+#include "launcher/cuda_launch.cuh"
 
 namespace trainyard {
 namespace {

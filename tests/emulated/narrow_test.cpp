@@ -5,10 +5,10 @@
 #include <random>
 #include <vector>
 
-#include "exec/narrow/narrow_conv.h"
+#include "compute/conv/narrow/narrow_conv.h"
 #include "grid.h"
-#include "kernels/cuda_launch.cuh"
-#include "kernels/launch.h"
+#include "launcher/cuda_launch.cuh"
+#include "launcher/launch.h"
 
 using namespace trainyard;
 

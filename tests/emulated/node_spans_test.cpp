@@ -7,7 +7,7 @@
 
 #include "../kernels/functors.h"
 #include "../kernels/launchers.h"
-#include "kernels/cuda_launch.cuh"
+#include "launcher/cuda_launch.cuh"
 
 namespace trainyard {
 namespace {

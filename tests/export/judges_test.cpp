@@ -8,7 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/child_process.h"
 #include "base/read_file.h"
-#include "data/memory_dataset.h"
+#include "data/sets/memory_dataset.h"
 #include "evaluated.h"
 
 namespace trainyard::export_tests {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/node.h"
-#include "data/pipeline.h"
+#include "data/augment/pipeline.h"
 #include "export/named_weights.h"
 #include "export/onnx_model.h"
 #include "graph/graph.h"

@@ -1,4 +1,4 @@
-#include "data/cifar.h"
+#include "data/sets/cifar.h"
 
 #include "../base/temporary_folder.h"
 #include "expect.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 
 namespace trainyard::fuzz {
 

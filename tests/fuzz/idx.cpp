@@ -1,4 +1,4 @@
-#include "data/idx.h"
+#include "data/sets/idx.h"
 
 #include "../base/temporary_folder.h"
 #include "expect.h"

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "../data/helpers.h"
-#include "data/bad_file.h"
-#include "data/image_decode.h"
-#include "data/image_format.h"
-#include "data/jpeg.h"
+#include "base/bad_file.h"
+#include "data/images/image_decode.h"
+#include "data/images/image_format.h"
+#include "data/images/jpeg.h"
 #include "expect.h"
 
 namespace trainyard::fuzz {

@@ -1,6 +1,6 @@
 #include "base/hash.h"
-#include "data/picture_index.h"
-#include "data/separated_rows.h"
+#include "data/sets/picture_index.h"
+#include "data/sets/separated_rows.h"
 #include "expect.h"
 
 namespace trainyard::fuzz {

@@ -1,4 +1,4 @@
-#include "data/pack.h"
+#include "data/sets/pack.h"
 
 #include "../base/temporary_folder.h"
 #include "expect.h"

@@ -1,9 +1,9 @@
 #include "../base/temporary_folder.h"
-#include "data/keras_words.h"
-#include "data/labelled_texts.h"
-#include "data/numpy_array.h"
-#include "data/text_windows.h"
-#include "data/zip_file.h"
+#include "data/sets/numpy_array.h"
+#include "data/sets/zip_file.h"
+#include "data/text/keras_words.h"
+#include "data/text/labelled_texts.h"
+#include "data/text/text_windows.h"
 #include "expect.h"
 
 namespace trainyard::fuzz {

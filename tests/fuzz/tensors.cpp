@@ -1,4 +1,4 @@
-#include "data/tensors.h"
+#include "data/sets/tensors.h"
 
 #include "../base/temporary_folder.h"
 #include "expect.h"

@@ -9,10 +9,10 @@
 
 #include "base/key.h"
 #include "base/philox.h"
-#include "comm/communicator.h"
+#include "ranks/comm/communicator.h"
 #include "config/load.h"
 #include "device/device.h"
-#include "exec/cpu_executors.h"
+#include "compute/devices/cpu_executors.h"
 #include "graph/build.h"
 #include "graph/include.h"
 #include "model/model.h"

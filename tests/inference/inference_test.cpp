@@ -10,7 +10,7 @@
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "base/text.h"
-#include "data/png_write.h"
+#include "data/images/png_write.h"
 #include "inference/evaluated_data.h"
 #include "inference/evaluation.h"
 #include "inference/evaluation_files.h"

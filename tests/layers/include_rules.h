@@ -9,11 +9,13 @@
 
 namespace trainyard::layers {
 
-/// True if a file of folder `from` may include one of folder `to`: `to` is `from` itself, or is in
-/// the row of `from` or of a folder that `from` may include.
+/// The folder of the table that a path from src is in: "data/sets/idx.h" is in "data/sets"; "" if
+/// in none.
+[[nodiscard]] std::string_view folder_in_table(std::string_view path);
+/// True if a file of src may include another, both by their paths from there: if they are in one
+/// folder of the table, or the folder of `to` is in the row of that of `from`. What the folders of
+/// a row may include is not meant.
 [[nodiscard]] bool may_include(std::string_view from, std::string_view to);
-/// True if the table has a row for the folder.
-[[nodiscard]] bool is_known_folder(std::string_view folder);
 
 /// Project includes that the table forbids, and those that are not "folder/file.h".
 [[nodiscard]] std::vector<Finding> forbidden_includes(const SourceFile& file);

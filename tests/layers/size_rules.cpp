@@ -185,7 +185,7 @@ std::vector<Finding> scattered_ops(const std::vector<SourceFile>& files) {
     if (!header.under("src/ops/") || !header.is_header()) continue;
     const auto stem = std::filesystem::path(header.path).stem();
     const auto count = std::ranges::count_if(files, [&](const SourceFile& file) {
-      return (file.under("src/ops/") || file.under("src/exec/")) &&
+      return (file.under("src/ops/") || file.under("src/compute/")) &&
              std::filesystem::path(file.path).stem() == stem;
     });
     if (count <= kFilesOfAnOp) continue;

@@ -69,11 +69,6 @@ std::string without_prose(std::string_view text) {
 
 }  // namespace
 
-std::string SourceFile::folder() const {
-  const std::size_t begin = path.find('/') + 1;
-  return path.substr(begin, path.find('/', begin) - begin);
-}
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 SourceFile make_source(std::string path, std::string text) {

@@ -15,8 +15,6 @@ struct SourceFile {
   std::string text;
   std::string code;
 
-  /// "src/base/error.h" is in folder "base", "src/main.cpp" in "main.cpp"; the same for tests.
-  [[nodiscard]] std::string folder() const;
   /// True if the path begins with `prefix`.
   [[nodiscard]] bool under(std::string_view prefix) const { return path.starts_with(prefix); }
   [[nodiscard]] bool is_header() const { return path.ends_with(".h") || path.ends_with(".cuh"); }

@@ -1,7 +1,11 @@
 #include "word_rules.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cctype>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 namespace trainyard::layers {
@@ -119,16 +123,23 @@ std::vector<Finding> unguarded_headers(const SourceFile& file) {
 
 namespace {
 
-/// True if `name` is one of the line's words.
-bool names(std::string_view line, std::string_view name) {
-  const auto ends = [&](std::size_t at) {
-    return at == line.size() || line[at] == ' ' || line[at] == ')';
-  };
-  for (std::size_t at = line.find(name); at != std::string_view::npos;
-       at = line.find(name, at + 1)) {
-    if ((at == 0 || line[at - 1] == ' ') && ends(at + name.size())) return true;
+/// The names and patterns of a list: its words, and "*.cpp" for a library that names none.
+std::vector<std::string> sources_named(const SourceFile& list) {
+  std::vector<std::string> names;
+  bool library = false;  // the word before names a library
+  for (const std::string_view line : lines_of(list.text)) {
+    std::istringstream words{std::string(line.substr(0, line.find('#')))};
+    for (std::string word; words >> word;) {
+      if (library && word != "SOURCES") names.emplace_back("*.cpp");
+      library = word.starts_with("ty_library(") || word.starts_with("ty_cuda_library(");
+      const bool ends = word.ends_with(')');
+      if (ends) word.pop_back();
+      if (library && ends) names.emplace_back("*.cpp");
+      library = library && !ends;
+      names.push_back(std::move(word));
+    }
   }
-  return false;
+  return names;
 }
 
 }  // namespace
@@ -136,16 +147,17 @@ bool names(std::string_view line, std::string_view name) {
 std::vector<Finding> unlisted_sources(const std::vector<SourceFile>& files,
                                       const std::vector<SourceFile>& lists) {
   std::vector<Finding> findings;
+  std::vector<std::vector<std::string>> named;
+  for (const SourceFile& list : lists) named.push_back(sources_named(list));
   for (const SourceFile& file : files) {
     if (file.is_header()) continue;
-    const bool listed = std::ranges::any_of(lists, [&](const SourceFile& list) {
-      const std::string folder = folder_of(list.path);
-      if (!file.under(folder)) return false;
-      const auto lines = lines_of(list.text);
-      return std::ranges::any_of(lines, [&](std::string_view line) {
-        return names(line.substr(0, line.find('#')), file.path.substr(folder.size()));
-      });
-    });
+    bool listed = false;
+    for (std::size_t i = 0; i < lists.size() && !listed; ++i) {
+      const std::string folder = folder_of(lists[i].path);
+      listed = file.under(folder) && std::ranges::any_of(named[i], [&](const std::string& name) {
+                 return fnmatch(name.c_str(), file.path.c_str() + folder.size(), FNM_PATHNAME) == 0;
+               });
+    }
     if (!listed) findings.push_back({file.path, 1, "no CMakeLists.txt names this file"});
   }
   return findings;

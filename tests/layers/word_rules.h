@@ -15,8 +15,9 @@ namespace trainyard::layers {
 [[nodiscard]] std::vector<Finding> unfinished_work(const SourceFile& file);
 /// Headers without `#pragma once`.
 [[nodiscard]] std::vector<Finding> unguarded_headers(const SourceFile& file);
-/// Sources that no CMakeLists.txt in their folder or above it names. `lists` are the CMakeLists.txt
-/// files, with paths from the root of the project.
+/// Sources that no CMakeLists.txt in their folder or above it names, by name, by pattern, or as a
+/// file of its folder. `lists` are the CMakeLists.txt files, with paths from the root of the
+/// project.
 [[nodiscard]] std::vector<Finding> unlisted_sources(const std::vector<SourceFile>& files,
                                                     const std::vector<SourceFile>& lists);
 

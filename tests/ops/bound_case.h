@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "exec/executor.h"
+#include "compute/executor.h"
 #include "op_case.h"
 #include "test_tensor.h"
 

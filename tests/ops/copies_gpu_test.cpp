@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <functional>
 
-#include "exec/cudnn/kernels.h"
-#include "exec/functor/bias.h"
-#include "exec/functor/cuda/functors.h"
-#include "exec/functor/relu_bias.h"
-#include "exec/functor/weight_copies.h"
+#include "compute/copy/weight_copies.h"
+#include "compute/devices/cuda/kernels.h"
+#include "compute/elementwise/bias.h"
+#include "compute/elementwise/cuda/functors.h"
+#include "compute/elementwise/relu_bias.h"
 #include "functor_harness.h"
 #include "gpu.h"
 #include "gpu_array.h"
-#include "kernels/columns.h"
-#include "kernels/launch.h"
+#include "launcher/columns.h"
+#include "launcher/launch.h"
 
 namespace trainyard::test {
 namespace {

@@ -1,5 +1,5 @@
+#include "compute/devices/cpu_executors.h"
 #include "devices.h"
-#include "exec/cpu_executors.h"
 
 namespace trainyard::op_tests {
 

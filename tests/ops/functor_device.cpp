@@ -1,7 +1,7 @@
 // The functors that GPUs run instead of a library, on the CPU's launcher.
 #include "base/error.h"
+#include "compute/norm/channels.h"
 #include "devices.h"
-#include "exec/functor/channels.h"
 #include "op_executors.h"
 
 namespace trainyard::op_tests {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "exec/functor/functor.h"
+#include "compute/elementwise/functor.h"
 #include "ops/op.h"
 
 namespace trainyard::test {

@@ -1,6 +1,6 @@
 // Metrics and their sums.
 #include "functor_harness.h"
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "ops/class_metrics.h"
 #include "ops/likelihood.h"
 #include "ops/result_sums.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "ops/running_statistics.h"
 
 namespace trainyard {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "exec/packed_parameters.h"
-#include "exec/weight_packing.h"
-#include "kernels/columns.h"
+#include "compute/copy/packed_parameters.h"
+#include "compute/copy/weight_packing.h"
+#include "launcher/columns.h"
 
 namespace trainyard::op_tests {
 namespace {

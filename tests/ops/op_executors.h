@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "exec/executor.h"
+#include "compute/executor.h"
 
 namespace trainyard::op_tests {
 

@@ -10,7 +10,7 @@
 
 #include "config/fields.h"
 #include "config/load.h"
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "op_text.h"
 #include "ops/all.h"
 #include "ops/initializers.h"

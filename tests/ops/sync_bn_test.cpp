@@ -6,8 +6,8 @@
 
 #include "case_check.h"
 #include "case_values.h"
-#include "comm/statistics_over_ranks.h"
 #include "ops/bn.h"
+#include "ranks/comm/statistics_over_ranks.h"
 #include "thread_ranks.h"
 
 namespace trainyard::op_tests {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "blocks.h"
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "optim/accumulate.h"
 #include "optim/update_launches.h"
 #include "read.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "blocks.h"
-#include "kernels/launch.h"
+#include "launcher/launch.h"
 #include "optim/update_launches.h"
 #include "read.h"
 

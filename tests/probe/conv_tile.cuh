@@ -10,9 +10,9 @@
 #include <nv/target>
 
 #include "base/host_device.h"
-#include "kernels/load_matrix.cuh"
-#include "kernels/mma.cuh"
-#include "kernels/pack.h"
+#include "launcher/load_matrix.cuh"
+#include "launcher/mma.cuh"
+#include "launcher/pack.h"
 
 namespace trainyard::probe {
 

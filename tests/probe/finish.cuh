@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "finish_sums.h"
-#include "kernels/cuda_columns.cuh"
+#include "launcher/cuda_columns.cuh"
 
 namespace trainyard::probe {
 

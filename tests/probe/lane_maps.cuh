@@ -4,10 +4,10 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda_columns.cuh"
-#include "kernels/load_matrix.cuh"
-#include "kernels/mma.cuh"
 #include "lane_words.h"
+#include "launcher/cuda_columns.cuh"
+#include "launcher/load_matrix.cuh"
+#include "launcher/mma.cuh"
 
 namespace trainyard::probe {
 

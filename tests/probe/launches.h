@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/pair_sum.h"
+#include "launcher/pair_sum.h"
 
 namespace trainyard::probe {
 

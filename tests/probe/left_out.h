@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "exec/executor.h"
-#include "exec/weight_packing.h"
+#include "compute/copy/weight_packing.h"
+#include "compute/executor.h"
 
 namespace trainyard::probe {
 

@@ -7,8 +7,8 @@
 #include "base/gpu_error.h"
 #include "bench/bench.h"
 #include "bench/scaling_rank.h"
-#include "comm/rendezvous/failure.h"
 #include "played_gpu.h"
+#include "ranks/rendezvous/failure.h"
 #include "run_text.h"
 
 using namespace trainyard;

@@ -1,7 +1,7 @@
 // Several losses, and weights of samples, in a run file.
 #include <doctest/doctest.h>
 
-#include "data/memory_dataset.h"
+#include "data/sets/memory_dataset.h"
 #include "graph_refusal.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"

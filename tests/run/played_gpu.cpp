@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/gpu_error.h"
-#include "data/batch_launches.h"
+#include "data/feed/batch_launches.h"
 #include "forwarding_ranks.h"
 #include "optim/update_launches.h"
 

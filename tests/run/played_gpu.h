@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ranks/rank_group.h"
 #include "run/session/session_device.h"
-#include "train/rank_group.h"
 
 namespace trainyard::test {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "../base/temporary_folder.h"
-#include "data/make_shapes.h"
+#include "data/sets/make_shapes.h"
 #include "rank_sessions.h"
 #include "run_text.h"
 

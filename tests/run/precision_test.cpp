@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/host_name.h"
+#include "compute/devices/cpu_executors.h"
 #include "config/schema.h"
-#include "exec/cpu_executors.h"
 #include "run/config/run_config.h"
 #include "run/session/device_precision.h"
 #include "run/session/session_device.h"

@@ -4,8 +4,8 @@
 #include <future>
 #include <string>
 
-#include "launch/launcher.h"
 #include "rank_sessions.h"
+#include "ranks/spawn/launcher.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

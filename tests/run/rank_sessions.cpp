@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "launch/launcher.h"
+#include "ranks/spawn/launcher.h"
 #include "run/snapshot.h"
 #include "run_text.h"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_files.h"
+#include "ranks/rank_group.h"
 #include "report/metrics.h"
 #include "run/session/session.h"
 #include "thread_ranks.h"
-#include "train/rank_group.h"
 #include "train/trainer.h"
 
 namespace trainyard::test {

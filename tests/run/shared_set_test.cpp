@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "../base/temporary_folder.h"
-#include "data/make_shapes.h"
-#include "data/memory_dataset.h"
-#include "data/token_set.h"
+#include "data/sets/make_shapes.h"
+#include "data/sets/memory_dataset.h"
+#include "data/sets/token_set.h"
 #include "rank_sessions.h"
 #include "run_text.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "data/memory_dataset.h"
+#include "data/sets/memory_dataset.h"
 #include "graph_refusal.h"
 #include "rank_sessions.h"
 #include "run/session/session_model.h"

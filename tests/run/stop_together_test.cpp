@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rank_sessions.h"
-#include "train/stop_vote.h"
+#include "ranks/stop_vote.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

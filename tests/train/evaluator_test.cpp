@@ -7,10 +7,10 @@
 #include <cmath>
 #include <span>
 
-#include "../comm/thread_ranks.h"
+#include "../ranks/thread_ranks.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "data/synthetic.h"
+#include "data/sets/synthetic.h"
 #include "small_training.h"
 
 using namespace trainyard;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "data/memory_dataset.h"
+#include "data/sets/memory_dataset.h"
 #include "rank_training.h"
 
 using namespace trainyard;

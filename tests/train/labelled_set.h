@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 
 namespace trainyard::test {
 

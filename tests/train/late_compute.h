@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "comm/communicator.h"
 #include "model/compute.h"
 #include "rank_training.h"
+#include "ranks/comm/communicator.h"
 #include "wrapped_compute.h"
 
 namespace trainyard::test {

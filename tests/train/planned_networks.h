@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/executor.h"
 #include "every_op.h"
-#include "exec/executor.h"
 #include "small_training.h"
 
 namespace trainyard::test {

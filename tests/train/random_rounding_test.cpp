@@ -11,7 +11,7 @@
 
 #include "base/median.h"
 #include "base/philox.h"
-#include "exec/cpu_executors.h"
+#include "compute/devices/cpu_executors.h"
 #include "planned_networks.h"
 #include "small_training.h"
 

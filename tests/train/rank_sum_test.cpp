@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "exec/executor.h"
+#include "compute/executor.h"
 #include "no_tree_ranks.h"
 #include "rank_training.h"
 #include "thread_ranks.h"

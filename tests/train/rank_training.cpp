@@ -4,14 +4,14 @@
 #include <span>
 #include <stdexcept>
 
-#include "../comm/thread_ranks.h"
+#include "../ranks/thread_ranks.h"
 #include "base/parallel.h"
-#include "comm/statistics_over_ranks.h"
 #include "config/load.h"
-#include "data/flip.h"
-#include "data/pad_crop.h"
-#include "data/preprocess.h"
-#include "data/synthetic.h"
+#include "data/augment/flip.h"
+#include "data/augment/pad_crop.h"
+#include "data/augment/preprocess.h"
+#include "data/sets/synthetic.h"
+#include "ranks/comm/statistics_over_ranks.h"
 #include "train/evaluator.h"
 #include "train/training_step.h"
 

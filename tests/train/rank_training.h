@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "comm/communicator.h"
-#include "data/dataset.h"
-#include "data/weight_rule.h"
+#include "data/feed/weight_rule.h"
+#include "data/sets/dataset.h"
 #include "model/compute.h"
 #include "model/model.h"
 #include "plan/target.h"
+#include "ranks/comm/communicator.h"
 #include "small_training.h"
 #include "train/updater.h"
 

@@ -7,12 +7,12 @@
 
 #include "backend/cuda/update.h"
 #include "base/clock.h"
-#include "comm/forwarding_communicator.h"
-#include "comm/nccl_ranks.h"
-#include "comm/staged_communicator.h"
 #include "gpu.h"
 #include "gpu_under_test.h"
 #include "rank_training.h"
+#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/nccl_ranks.h"
+#include "ranks/comm/staged_communicator.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

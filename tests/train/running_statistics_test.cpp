@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "data/memory_dataset.h"
+#include "data/sets/memory_dataset.h"
 #include "optim/blocks.h"
 #include "rank_training.h"
 

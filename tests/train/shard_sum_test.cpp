@@ -6,9 +6,9 @@
 #include <bit>
 #include <random>
 
-#include "../comm/tree_reference.h"
+#include "../ranks/tree_reference.h"
 #include "base/error.h"
-#include "comm/tree_sum.h"
+#include "ranks/comm/tree_sum.h"
 
 using namespace trainyard;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "data/synthetic_sequences.h"
+#include "data/text/synthetic_sequences.h"
 #include "every_op.h"
 #include "guarded_compute.h"
 #include "rank_training.h"

@@ -5,11 +5,11 @@
 #include <mutex>
 #include <utility>
 
-#include "comm/staged_communicator.h"
 #include "conformance.h"
 #include "guarded_compute.h"
 #include "late_compute.h"
 #include "rank_training.h"
+#include "ranks/comm/staged_communicator.h"
 #include "small_training.h"
 #include "thread_ranks.h"
 

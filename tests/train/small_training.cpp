@@ -6,11 +6,11 @@
 #include <stdexcept>
 
 #include "base/philox.h"
-#include "comm/statistics_over_ranks.h"
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
 #include "ops/all.h"
+#include "ranks/comm/statistics_over_ranks.h"
 #include "tensor/float_types.h"
 #include "train/training_step.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "comm/communicator.h"
+#include "compute/executor.h"
 #include "config/node.h"
-#include "exec/executor.h"
 #include "model/model.h"
+#include "ranks/comm/communicator.h"
 #include "train/updater.h"
 
 namespace trainyard::test {

@@ -1,4 +1,4 @@
-#include "train/stop_request.h"
+#include "ranks/stop_request.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // When ranks agree to stop.
-#include "train/stop_vote.h"
+#include "ranks/stop_vote.h"
 
 #include <doctest/doctest.h>
 

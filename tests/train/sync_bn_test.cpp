@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "comm/statistics_over_ranks.h"
 #include "device/device.h"
+#include "ranks/comm/statistics_over_ranks.h"
 #include "small_training.h"
 #include "thread_ranks.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "compute/executor.h"
 #include "device/device.h"
-#include "exec/executor.h"
 #include "optim/update_launches.h"
 #include "train/learning_rate_window.h"
 #include "train/result_ring.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "exec/executor.h"
+#include "compute/executor.h"
 #include "optim/update_launches.h"
 
 namespace trainyard::test {

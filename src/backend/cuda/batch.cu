@@ -1,6 +1,6 @@
 #include "backend/cuda/batch.h"
-#include "data/batch_launches_on.h"
-#include "kernels/cuda_launch.cuh"
+#include "data/feed/batch_launches_on.h"
+#include "launcher/cuda_launch.cuh"
 
 namespace trainyard::cuda {
 

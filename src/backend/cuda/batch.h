@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "data/batch_launches.h"
+#include "data/feed/batch_launches.h"
 
 namespace trainyard::cuda {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "comm/nccl_library.h"
-#include "exec/cudnn/library.h"
-#include "exec/cudnn/matmul_library.h"
+#include "compute/conv/cudnn/library.h"
+#include "compute/matmul/cublaslt/matmul_library.h"
+#include "ranks/comm/nccl/nccl_library.h"
 
 namespace trainyard::cuda {
 namespace {

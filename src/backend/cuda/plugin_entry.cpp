@@ -8,10 +8,10 @@
 #include "backend/cuda/libraries.h"
 #include "backend/cuda/timed_recording.h"
 #include "backend/cuda/update.h"
+#include "compute/devices/cuda/cuda_executors.h"
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/survey.h"
-#include "exec/cudnn/cuda_executors.h"
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "kernels/node_spans.h"
+#include "launcher/node_spans.h"
 
 namespace trainyard::cuda {
 namespace {

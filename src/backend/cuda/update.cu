@@ -1,5 +1,5 @@
 #include "backend/cuda/update.h"
-#include "kernels/cuda_launch.cuh"
+#include "launcher/cuda_launch.cuh"
 #include "optim/update_launches_on.h"
 
 namespace trainyard::cuda {

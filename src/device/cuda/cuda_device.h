@@ -42,7 +42,7 @@ class CudaQueue final : public Queue {
   Handle<cudaStream_t, DestroyStream> stream_;
 };
 
-/// Whether kernels of a recording that wait for those before them (kernels/predecessors.cuh) may
+/// Whether kernels of a recording that wait for those before them (launcher/predecessors.cuh) may
 /// begin while these end. Results do not depend on it.
 enum class Overlap { none, allowed };
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "data/subset.h"
+#include "data/sets/subset.h"
 
 namespace trainyard {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "data/dataset.h"
-#include "data/pipeline.h"
+#include "data/augment/pipeline.h"
+#include "data/sets/dataset.h"
 
 namespace trainyard {
 

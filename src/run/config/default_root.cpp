@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/schema.h"
-#include "data/dataset.h"
+#include "data/sets/dataset.h"
 
 namespace trainyard {
 namespace {

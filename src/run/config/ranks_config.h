@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "comm/rendezvous/rank_limits.h"
 #include "config/fields.h"
+#include "ranks/rendezvous/rank_limits.h"
 
 namespace trainyard {
 

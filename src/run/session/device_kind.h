@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "train/rank_group.h"
+#include "ranks/rank_group.h"
 
 namespace trainyard {
 

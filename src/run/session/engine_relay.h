@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "train/rank_group.h"
+#include "ranks/rank_group.h"
 
 namespace trainyard {
 

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/host_name.h"
-#include "comm/nccl_space.h"
-#include "comm/staged_communicator.h"
+#include "ranks/comm/nccl_space.h"
+#include "ranks/comm/staged_communicator.h"
 
 namespace trainyard {
 

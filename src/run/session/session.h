@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "comm/statistics_over_ranks.h"
-#include "comm/timed_all_reduce.h"
 #include "model/model.h"
+#include "ranks/comm/statistics_over_ranks.h"
+#include "ranks/comm/timed_all_reduce.h"
+#include "ranks/rank_group.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/run_config.h"
 #include "run/session/session_data.h"
 #include "run/session/session_device.h"
-#include "train/rank_group.h"
 #include "train/updater.h"
 
 namespace trainyard {

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/plural.h"
-#include "data/class_numbering.h"
-#include "data/source.h"
-#include "data/whitening.h"
+#include "data/augment/whitening.h"
+#include "data/sets/class_numbering.h"
+#include "data/sets/source.h"
 #include "graph/network_input.h"
 #include "model/training_graph.h"
 #include "run/config/losses.h"

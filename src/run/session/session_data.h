@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "data/device_images.h"
-#include "data/feeder.h"
+#include "data/feed/device_images.h"
+#include "data/feed/feeder.h"
 #include "model/training_graph.h"
+#include "ranks/rank_group.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
-#include "train/rank_group.h"
 
 namespace trainyard {
 

@@ -6,7 +6,7 @@
 #include "base/host_name.h"
 #include "base/parallel.h"
 #include "base/plural.h"
-#include "exec/cpu_executors.h"
+#include "compute/devices/cpu_executors.h"
 #include "model/memory_fit.h"
 #include "run/session/device_kind.h"
 #include "run/session/device_precision.h"

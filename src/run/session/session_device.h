@@ -10,17 +10,17 @@
 #include <string>
 
 #include "backend/gpus.h"
-#include "comm/communicator.h"
-#include "data/batch_launches.h"
+#include "compute/executor.h"
+#include "data/feed/batch_launches.h"
 #include "device/device.h"
-#include "exec/executor.h"
 #include "model/compute.h"
 #include "optim/update_launches.h"
 #include "plan/target.h"
+#include "ranks/comm/communicator.h"
+#include "ranks/rank_group.h"
 #include "report/progress.h"
 #include "run/config/run_config.h"
 #include "run/session/engine_relay.h"
-#include "train/rank_group.h"
 
 namespace trainyard {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
-#include "data/weight_rule.h"
+#include "data/feed/weight_rule.h"
+#include "data/sets/dataset.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {

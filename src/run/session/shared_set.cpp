@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "comm/shared_memory.h"
-#include "data/memory_dataset.h"
+#include "data/sets/memory_dataset.h"
 #include "formats/json.h"
+#include "ranks/comm/shared_memory.h"
 
 namespace trainyard {
 namespace {

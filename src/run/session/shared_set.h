@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "data/dataset.h"
-#include "train/rank_group.h"
+#include "data/sets/dataset.h"
+#include "ranks/rank_group.h"
 
 namespace trainyard {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/shared_library.h"
-#include "exec/cudnn/matmul_library.h"
+#include "compute/matmul/cublaslt/matmul_library.h"
 
 using trainyard::SharedLibrary;
 using trainyard::cudnn::MatmulFunctions;

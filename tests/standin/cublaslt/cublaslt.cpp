@@ -1,4 +1,5 @@
-// libcublasLt.so.13 as Trainyard calls it: the functions of exec/cudnn/matmul_library.h.
+// libcublasLt.so.13 as Trainyard calls it: the functions of
+// compute/matmul/cublaslt/matmul_library.h.
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/matmul/reference_products.h"
 #include "elements.h"
-#include "exec/reference/products.h"
 #include "stream.h"
 
 namespace standin::cublaslt {

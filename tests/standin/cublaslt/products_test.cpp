@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "exec/cudnn/matmul.h"
-#include "exec/executor.h"
+#include "compute/executor.h"
+#include "compute/matmul/cublaslt/matmul.h"
 #include "ops/dense.h"
 #include "runtime/control.h"
 #include "runtime/test_streams.h"

@@ -1,4 +1,4 @@
-// libcudnn.so.9 as Trainyard calls it: the functions of exec/cudnn/library.h.
+// libcudnn.so.9 as Trainyard calls it: the functions of compute/conv/cudnn/library.h.
 #include <cuda_runtime_api.h>
 #include <cudnn_graph.h>
 

@@ -1,7 +1,7 @@
 // The stand-in for cuDNN, opened as the program opens cuDNN.
 #pragma once
 
-#include "exec/cudnn/library.h"
+#include "compute/conv/cudnn/library.h"
 
 namespace standin_tests {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "compute/conv/cudnn/library.h"
 #include "convolution_names.h"
-#include "exec/cudnn/library.h"
 
 namespace standin_tests {
 

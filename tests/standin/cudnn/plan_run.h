@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "exec/cudnn/conv_graph.h"
-#include "exec/cudnn/engines.h"
+#include "compute/conv/cudnn/conv_graph.h"
+#include "compute/conv/cudnn/engines.h"
 #include "runtime/test_streams.h"
 
 namespace standin_tests {

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "compute/conv/unfold.h"
+#include "compute/matmul/reference_products.h"
 #include "elements.h"
-#include "exec/reference/products.h"
-#include "exec/reference/unfold.h"
 
 namespace standin::cudnn {
 namespace {

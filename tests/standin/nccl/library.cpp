@@ -1,5 +1,5 @@
-// The NCCL functions that the program calls (src/comm/nccl_library.h), with the checks and results
-// of NCCL 2.28.9 (init.cc, enqueue.cc, argcheck.cc, collectives.cc).
+// The NCCL functions that the program calls (src/ranks/comm/nccl/nccl_library.h), with the checks
+// and results of NCCL 2.28.9 (init.cc, enqueue.cc, argcheck.cc, collectives.cc).
 #include <nccl.h>
 
 #include <climits>

@@ -1,4 +1,4 @@
-// The program's NCCL ranks (comm/nccl_ranks.h) on the stand-ins: threads with a GPU each.
+// The program's NCCL ranks (ranks/comm/nccl_ranks.h) on the stand-ins: threads with a GPU each.
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "comm/nccl_ranks.h"
 #include "conformance.h"
 #include "device/cuda/cuda_device.h"
+#include "ranks/comm/nccl_ranks.h"
 #include "thread_ranks.h"
 
 namespace trainyard::testing {

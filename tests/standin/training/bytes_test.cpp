@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "comm/communicator.h"
-#include "data/synthetic_sequences.h"
+#include "data/text/synthetic_sequences.h"
 #include "every_op.h"
 #include "gpu_arithmetic.h"
 #include "labelled_set.h"
 #include "one_gpu.h"
 #include "rank_training.h"
+#include "ranks/comm/communicator.h"
 #include "runtime/control.h"
 #include "training_networks.h"
 

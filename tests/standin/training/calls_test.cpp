@@ -4,9 +4,9 @@
 #include <array>
 #include <cstring>
 
-#include "comm/forwarding_communicator.h"
-#include "data/synthetic.h"
+#include "data/sets/synthetic.h"
 #include "one_gpu.h"
+#include "ranks/comm/forwarding_communicator.h"
 #include "runtime/control.h"
 #include "train/evaluator.h"
 #include "train/training_step.h"

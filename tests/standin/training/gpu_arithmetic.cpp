@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "compute/elementwise/bias.h"
+#include "compute/elementwise/functor.h"
+#include "compute/elementwise/relu_bias.h"
+#include "compute/norm/channels.h"
 #include "elements.h"
-#include "exec/functor/bias.h"
-#include "exec/functor/channels.h"
-#include "exec/functor/functor.h"
-#include "exec/functor/relu_bias.h"
 #include "ops/conv.h"
 #include "ops/conv_transpose.h"
 #include "ops/dense.h"

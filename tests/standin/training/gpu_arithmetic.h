@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "exec/executor.h"
+#include "compute/executor.h"
 
 namespace standin_tests {
 

@@ -4,8 +4,8 @@
 
 #include "captured_nodes.h"
 #include "counted/counted_gpu.h"
-#include "data/synthetic.h"
-#include "data/synthetic_sequences.h"
+#include "data/sets/synthetic.h"
+#include "data/text/synthetic_sequences.h"
 #include "every_op.h"
 #include "one_gpu.h"
 #include "training_networks.h"

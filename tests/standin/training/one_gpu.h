@@ -5,9 +5,9 @@
 
 #include "backend/cuda/batch.h"
 #include "backend/cuda/update.h"
-#include "comm/communicator.h"
 #include "gpu_under_test.h"
 #include "rank_training.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard::test {
 

@@ -7,9 +7,9 @@
 
 #include "../../base/error_of.h"
 #include "base/error.h"
+#include "compute/conv/cudnn/engine_choice.h"
+#include "compute/devices/cuda/cuda_executors.h"
 #include "device/cuda/cuda_device.h"
-#include "exec/cudnn/cuda_executors.h"
-#include "exec/cudnn/engine_choice.h"
 #include "ops/conv.h"
 #include "plan/target.h"
 #include "runtime/control.h"

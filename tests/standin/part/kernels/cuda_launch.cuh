@@ -1,6 +1,6 @@
-// Replaces src/kernels/cuda_launch.cuh in the GPU part built for the stand-in runtime: its launches
-// run on one thread with the CPU launcher's Team and columns, to which a GPU is bit-identical by
-// the order of every sum.
+// Replaces src/launcher/cuda_launch.cuh in the GPU part built for the stand-in runtime: its
+// launches run on one thread with the CPU launcher's Team and columns, to which a GPU is
+// bit-identical by the order of every sum.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/columns.h"
-#include "kernels/cuda_error.h"
-#include "kernels/functor_name.h"
-#include "kernels/launch.h"
-#include "kernels/node_spans.h"
-#include "kernels/siblings.h"
+#include "launcher/columns.h"
+#include "launcher/cuda_error.h"
+#include "launcher/functor_name.h"
+#include "launcher/launch.h"
+#include "launcher/node_spans.h"
+#include "launcher/siblings.h"
 #include "runtime/kernel.h"
 #include "tensor/float_types.h"
 

@@ -1,0 +1,15 @@
+// Gradients of convolutions' weights by own kernels, whose bits are the same for any number of
+// threads, with AVX2 and with AVX-512.
+#pragma once
+
+#include <memory>
+
+#include "compute/executor.h"
+
+namespace trainyard::direct {
+
+/// The backward_parameters of a convolution or a transposed one: the gradients of the weights and
+/// of a convolution's bias, but not of a transposed one's.
+[[nodiscard]] std::unique_ptr<Executor> make_weight_gradient(const StepDescription& step);
+
+}  // namespace trainyard::direct

@@ -1,0 +1,185 @@
+// Conversion of weights between the flat blocks and the order that tensor cores read, any number of
+// weights in one launch.
+#pragma once
+
+#include <cstdint>
+
+#include "base/half.h"
+#include "base/host_device.h"
+#include "compute/channel_rows.h"
+
+namespace trainyard {
+
+/// A weight in the flat block, [filters, channels, height, width], and packed: [padded_filters,
+/// height, width, padded_channels], padding zero, or, turned for a gradient of the input,
+/// [padded_channels, height, width, padded_filters], the window back to front. Channels are those
+/// of one group. A vector or a matrix that is only rounded has no window and no padding.
+struct WeightShape {
+  /// Of packed elements: from one filter, channel or place of the window to the next, and of the
+  /// first.
+  struct Strides {
+    std::int64_t filter, channel, place, origin;
+  };
+
+  std::int64_t filters = 1, channels = 1, height = 1, width = 1;
+  std::int64_t padded_filters = 1, padded_channels = 1;
+  bool turned = false;
+
+  [[nodiscard]] std::int64_t plain_elements() const { return filters * channels * height * width; }
+  [[nodiscard]] std::int64_t packed_elements() const {
+    return padded_filters * height * width * padded_channels;
+  }
+  /// True if both orders are the same.
+  [[nodiscard]] bool same_order() const {
+    return !turned && filters == padded_filters && channels == padded_channels &&
+           (height * width == 1 || channels == 1);
+  }
+  [[nodiscard]] Strides strides() const {
+    const std::int64_t places = height * width, row = turned ? padded_filters : padded_channels;
+    if (turned) return {1, places * row, -row, (places - 1) * row};
+    return {places * row, 1, row, 0};
+  }
+  bool operator==(const WeightShape&) const = default;
+};
+
+/// Items of a launch that belong to one weight: a warp.
+inline constexpr std::int64_t kWeightRun = 32;
+
+/// A weight of a table. An item of the launch is `width` neighbouring channels of a filter at one
+/// place of the window: their packed elements are together. Neighbouring items are places of the
+/// window: their plain elements are together. Of a turned weight filters and channels are
+/// exchanged.
+struct WeightEntry {
+  /// Some of an item's channels: `packed` elements side by side, of which `plain` are not padding.
+  struct Place {
+    std::int64_t packed_offset = 0, plain_offset = 0;
+    std::int32_t packed = 0, plain = 0;
+  };
+
+  float* plain = nullptr;
+  void* packed = nullptr;
+  std::int64_t first_item = 0;  // of the launch
+  std::int32_t filters = 1, channels = 1, window = 1;
+  std::int32_t padded_filters = 1, padded_channels = 1;
+  std::int32_t filter_step = 1, channel_step = 1;  // plain, from one to the next
+  std::int32_t width = 1;
+  bool turned = false;
+  bool vectors = false;  // an item's plain elements are together too, and aligned to 16 bytes
+
+  /// Items of a filter at one place of the window.
+  [[nodiscard]] TY_HD std::int32_t groups() const { return (padded_channels + width - 1) / width; }
+  [[nodiscard]] std::int64_t items() const {
+    return std::int64_t{padded_filters} * window * groups();
+  }
+  /// Of an item of this entry; nothing past the last.
+  [[nodiscard]] TY_HD Place place(std::int64_t item) const {
+    const auto index = static_cast<std::uint32_t>(item - first_item);
+    const auto taps = static_cast<std::uint32_t>(window);
+    const auto row_groups = static_cast<std::uint32_t>(groups());
+    const auto tap = static_cast<std::int32_t>(index % taps);
+    const std::uint32_t row = index / taps;
+    const std::int32_t channel = static_cast<std::int32_t>(row % row_groups) * width;
+    const auto filter = static_cast<std::int32_t>(row / row_groups);
+    if (filter >= padded_filters) return {};
+    const std::int32_t left = filter < filters ? channels - channel : 0;
+    const std::int32_t packed_tap = turned ? window - 1 - tap : tap;
+    return {
+        .packed_offset = (std::int64_t{filter} * window + packed_tap) * padded_channels + channel,
+        .plain_offset =
+            std::int64_t{filter} * filter_step + std::int64_t{channel} * channel_step + tap,
+        .packed = smaller(width, padded_channels - channel),
+        .plain = left > 0 ? smaller(width, left) : 0};
+  }
+
+ private:
+  TY_HD static std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
+};
+
+/// The weights of a launch, in memory that the functor can access.
+struct WeightTable {
+  const WeightEntry* entries = nullptr;
+  const std::int32_t* runs = nullptr;  // the entry of each run of items
+
+  [[nodiscard]] TY_HD WeightEntry entry(std::int64_t item) const {
+    return entries[runs[item / kWeightRun]];
+  }
+};
+
+/// Packs, rounding to T once. One call per item.
+template <class T>
+struct PackWeights {
+  static constexpr int kWidth = kPack<T>;
+  WeightTable table;
+
+  TY_HD void operator()(std::int64_t item) const {
+    const WeightEntry entry = table.entry(item);
+    const WeightEntry::Place place = entry.place(item);
+    const Pack<T, kWidth> pack = read(entry, place);
+    T* const to = static_cast<T*>(entry.packed) + place.packed_offset;
+    if (place.packed == kWidth) return store_pack<T, kWidth>(to, pack);
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.packed) to[k] = pack.value[k];
+    }
+  }
+
+ private:
+  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::Place& place) {
+    const float* const from = entry.plain + place.plain_offset;
+    Pack<T, kWidth> pack = {};
+    if (entry.vectors && place.plain == kWidth) {
+      for (int first = 0; first < kWidth; first += kPack<float>) {
+        const auto values = load_pack<float, kPack<float>>(from + first);
+        for (int k = 0; k < kPack<float>; ++k) {
+          pack.value[first + k] = static_cast<T>(values.value[k]);
+        }
+      }
+      return pack;
+    }
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.plain)
+        pack.value[k] = static_cast<T>(from[std::int64_t{k} * entry.channel_step]);
+    }
+    return pack;
+  }
+};
+
+/// The reverse, for gradients; padding is left out.
+template <class T>
+struct UnpackWeights {
+  static constexpr int kWidth = kPack<T>;
+  WeightTable table;
+
+  TY_HD void operator()(std::int64_t item) const {
+    const WeightEntry entry = table.entry(item);
+    const WeightEntry::Place place = entry.place(item);
+    const Pack<T, kWidth> pack = read(entry, place);
+    float* const to = entry.plain + place.plain_offset;
+    if (entry.vectors && place.plain == kWidth) {
+      for (int first = 0; first < kWidth; first += kPack<float>) {
+        Pack<float, kPack<float>> values = {};
+        for (int k = 0; k < kPack<float>; ++k) {
+          values.value[k] = static_cast<float>(pack.value[first + k]);
+        }
+        store_pack<float, kPack<float>>(to + first, values);
+      }
+      return;
+    }
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.plain)
+        to[std::int64_t{k} * entry.channel_step] = static_cast<float>(pack.value[k]);
+    }
+  }
+
+ private:
+  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::Place& place) {
+    const T* const from = static_cast<const T*>(entry.packed) + place.packed_offset;
+    if (place.packed == kWidth) return load_pack<T, kWidth>(from);
+    Pack<T, kWidth> pack = {};
+    for (int k = 0; k < kWidth; ++k) {
+      if (k < place.packed) pack.value[k] = from[k];
+    }
+    return pack;
+  }
+};
+
+}  // namespace trainyard

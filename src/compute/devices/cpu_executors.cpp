@@ -1,0 +1,123 @@
+// The CPU: oneDNN for convolutions, Winograd kernels where they are chosen; own matrix products,
+// batch norm and pooling; functors for the rest.
+#include "compute/devices/cpu_executors.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "compute/conv/onednn/executors.h"
+#include "compute/conv/winograd/engines.h"
+#include "compute/copy/adds_apart.h"
+#include "compute/elementwise/functor.h"
+#include "compute/elementwise/then_relu.h"
+#include "compute/matmul/executors.h"
+#include "ops/convolution.h"
+
+namespace trainyard {
+namespace {
+
+struct OwnOp {
+  std::string_view type;
+  std::unique_ptr<Executor> (*make)(const StepDescription&);
+};
+
+constexpr std::array<OwnOp, 8> kOwnOps{{
+    {"bn", &onednn::make_bn},
+    {"max_pool", &onednn::make_pool},
+    {"avg_pool", &onednn::make_pool},
+    {"global_max_pool", &onednn::make_pool},
+    {"global_avg_pool", &onednn::make_pool},
+    {"dense", &product::make_dense},
+    {"lstm", &product::make_recurrent},
+    {"simple_rnn", &product::make_recurrent},
+}};
+
+bool is_convolution(const StepDescription& step) {
+  return dynamic_cast<const ConvolutionOp*>(step.op) != nullptr;
+}
+
+/// oneDNN copies into plain tensors and whole blocks. It would leave channels-last padding
+/// unchanged, and cannot describe slices of odd width.
+bool library_copies(const Layout& from, const Layout& to) {
+  const auto whole = [](const Layout& layout) {
+    return is_dense(layout) && (layout.block > 1 || !has_padding(layout));
+  };
+  return whole(from) && whole(to) && !same_memory(from, to);
+}
+
+std::string library_name() {
+  const dnnl_version_t& version = *dnnl_version();
+  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
+class CpuExecutors final : public ExecutorFactory {
+ public:
+  explicit CpuExecutors(CpuExecutorSettings settings)
+      : convolutions_(std::make_unique<winograd::Engines>(std::move(settings), library_name())) {}
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    TY_CHECK(
+        step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
+        "the CPU stores f32, and bf16 where the processor multiplies it");
+    if (is_convolution(step)) {
+      return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
+    }
+    if (step.adds_gradient) {
+      return add_apart(step, [this](const auto& whole) { return make(whole); });
+    }
+    for (const OwnOp& op : kOwnOps) {
+      if (op.type == step.op->type()) return op.make(step);
+    }
+    std::unique_ptr<Executor> executor = make_functor_executor(step);
+    TY_CHECK(executor != nullptr, step.op->type());
+    return executor;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
+                                                       const Layout& to, DType to_type,
+                                                       int threads) const override {
+    const bool known = to_type == DType::f32 || to_type == DType::bf16;
+    if (from_type == to_type && known && library_copies(from, to)) {
+      return onednn::make_copy(library_, from, to, to_type, threads);
+    }
+    return make_functor_reorder(from, from_type, to, to_type, threads);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                          int threads) const override {
+    return make_functor_accumulate(layout, layout, type, threads);
+  }
+  [[nodiscard]] std::string libraries() const override { return library_name(); }
+  [[nodiscard]] std::string choices() const override { return convolutions_->chosen(); }
+
+ private:
+  /// A convolution's step by oneDNN.
+  [[nodiscard]] std::unique_ptr<Executor> make_direct(const StepDescription& step) const {
+    try {
+      std::unique_ptr<Executor> layer = onednn::make_conv(library_, step);
+      return step.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
+    } catch (const dnnl::error& error) {
+      throw Error(ErrorKind::device, std::string(step.op->type()) +
+                                         ": oneDNN cannot compute this layer on this processor (" +
+                                         error.what() + "); --device reference can");
+    }
+  }
+
+  onednn::LibraryPtr library_ = std::make_shared<onednn::Library>();
+  std::unique_ptr<winograd::Engines> convolutions_;
+};
+
+}  // namespace
+
+bool cpu_executors_have_bf16() {
+  return processor_has_avx512() && __builtin_cpu_supports("avx512bf16");
+}
+
+std::unique_ptr<ExecutorFactory> make_cpu_executors() { return make_cpu_executors({}); }
+
+std::unique_ptr<ExecutorFactory> make_cpu_executors(CpuExecutorSettings settings) {
+  return std::make_unique<CpuExecutors>(std::move(settings));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,58 @@
+// State shared by the executors of one GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "compute/conv/cudnn/engine_book.h"
+#include "compute/conv/cudnn/engine_choice.h"
+#include "compute/conv/cudnn/engine_tuner.h"
+#include "compute/conv/cudnn/library.h"
+#include "compute/devices/cuda/cuda_executors.h"
+#include "compute/matmul/cublaslt/matmul.h"
+
+namespace trainyard::cudnn {
+
+/// A queue of a GPU as its libraries see it. Each has a handle of its own, since a handle's scratch
+/// memory serves one stream.
+struct Lane {
+  cudaStream_t stream = nullptr;
+  cudnnHandle_t handle = nullptr;
+};
+
+/// Shared by a factory and its executors, because a plan may outlive the factory that made them.
+class Context {
+ public:
+  explicit Context(CudaExecutorSettings settings);
+
+  [[nodiscard]] const CudaExecutorSettings& settings() const { return settings_; }
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] const Library& library() const { return library_; }
+  [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
+  /// Of the steps that run beside, or of the others.
+  [[nodiscard]] Lane lane(bool beside) const;
+  [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
+  /// Opened on the first call.
+  [[nodiscard]] const MatmulLibrary& matmul_library();
+  [[nodiscard]] EngineRules rules(DType storage, bool tf32, std::size_t workspace_cap) const;
+  [[nodiscard]] EngineBook& book() { return book_; }
+  [[nodiscard]] const EngineBook& book() const { return book_; }
+  /// What the engines of this run are chosen with. Must not outlive the context.
+  [[nodiscard]] EngineSearch search();
+
+ private:
+  CudaExecutorSettings settings_;
+  cudaStream_t stream_;
+  Library library_;
+  LibraryHandle handle_;
+  std::optional<LibraryHandle> beside_;
+  DescriptorPtr properties_;
+  std::optional<MatmulLibrary> matmul_library_;
+  EngineBook book_;
+};
+using ContextPtr = std::shared_ptr<Context>;
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,47 @@
+// The executors of NVIDIA GPUs: cuDNN for convolutions, cuBLASLt for dense layers, our functors on
+// the CUDA launcher for the rest.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compute/executor.h"
+#include "device/device.h"
+
+namespace trainyard {
+
+/// Settings of a GPU's executors. Device and queue must outlive factory and executors, and the
+/// device must be current for the calling thread whenever either is used.
+struct CudaExecutorSettings {
+  Device* device = nullptr;
+  Queue* queue = nullptr;   // executors run on it,
+  Queue* beside = nullptr;  // those of StepDescription::beside on this one; null: there are none
+  int ordinal = 0;          // of the device, as CUDA counts
+  std::string gpu;          // "NVIDIA H200"
+  std::filesystem::path cudnn = "libcudnn.so.9";
+  std::filesystem::path cublaslt = "libcublasLt.so.13";
+  bool deterministic = true;                           // only engines with bit-identical results
+  std::size_t workspace_cap = std::size_t{256} << 20;  // bytes per step
+  bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
+  /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
+  std::filesystem::path engine_folder;
+  /// Where the choices in `engines` come from. One of an earlier run that no longer works is
+  /// replaced, with a warning; with those of rank 0 a convolution without a usable one is an error:
+  /// ranks with other engines than rank 0's would compute other bits.
+  enum class EngineSource { earlier_run, first_rank };
+  EngineSource engines_of = EngineSource::earlier_run;
+  /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.
+  std::string engines;
+  /// Called before each engine that is made or timed, which takes up to a second.
+  std::function<void()> tick = [] {};
+  std::function<void(const std::string&)> warn;
+};
+
+/// Opens cuDNN. Throws Error{device} if it is missing or too old; cuBLASLt, which is large, is
+/// opened with the first dense layer.
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_cuda_executors(CudaExecutorSettings settings);
+
+}  // namespace trainyard

@@ -1,0 +1,22 @@
+// The plain loops, one maker per op. Arithmetic in T: double if activations are stored as double,
+// else float.
+#pragma once
+
+#include <memory>
+
+#include "compute/executor.h"
+
+namespace trainyard::reference {
+
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_conv(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_dense(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const StepDescription& step);
+
+}  // namespace trainyard::reference

@@ -1,0 +1,34 @@
+// Executors of functor ops and of copies between layouts on a GPU: those of
+// compute/elementwise/functor.h on a stream. Elements are f32, bf16 or f16; copies also read i32
+// and u8, and copy i32 to i32 (labels).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "compute/executor.h"
+#include "device/device.h"
+
+namespace trainyard::cuda {
+
+/// On a queue of a CUDA device, which must be current while executors run and must outlive them.
+/// make() returns null for an op that is not in ops/functor_ops.h.
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_functor_executors(const Queue& queue);
+
+// The parts of the factory, compiled separately. Null if the op is in another part of the list.
+[[nodiscard]] std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
+                                                                 const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_place_executor(cudaStream_t stream,
+                                                            const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_loss_executor(cudaStream_t stream,
+                                                           const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_other_executor(cudaStream_t stream,
+                                                            const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_functor_reorder(cudaStream_t stream,
+                                                             const Layout& from, DType from_type,
+                                                             const Layout& to, DType to_type);
+[[nodiscard]] std::unique_ptr<Executor> make_functor_accumulate(cudaStream_t stream,
+                                                                const Layout& layout, DType type);
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,20 @@
+// Functor executors for types that the reference device stores and the CPU does not, in plain
+// loops.
+#include "compute/elementwise/all_functors.h"
+#include "compute/elementwise/parts.h"
+#include "compute/norm/channels.h"
+#include "launcher/launch.h"
+
+namespace trainyard {
+
+std::unique_ptr<Executor> make_plain_functor(const StepDescription& step) {
+  return make_functor_executor_on<ReferenceFloats>(step, PlainLauncher(step.threads));
+}
+
+std::unique_ptr<Executor> make_plain_channels(const StepDescription& step) {
+  return ReferenceFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
+    return make_channels_as<T>(step, PlainLauncher(step.threads));
+  });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,66 @@
+// Matrix products by cuBLASLt.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "compute/matmul/cublaslt/matmul_library.h"
+#include "tensor/dtype.h"
+
+namespace trainyard::cudnn {
+
+/// A product d = a * b (+ bias), or d += a * b, of row-major matrices: a is [rows, depth], b is
+/// [depth, columns]; each may be transposed in memory. No gaps between rows. Summed in f32.
+struct MatmulShape {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  bool a_transposed = false;     // memory holds [depth, rows]
+  bool b_transposed = false;     // memory holds [columns, depth]
+  DType factors = DType::f32;    // of a and b
+  DType result = DType::f32;     // of d
+  bool tf32 = false;             // f32 factors may be rounded to TF32
+  bool bias = false;             // an f32 bias [columns] may be added to every row (adds_bias())
+  bool adds = false;             // to what d holds, in f32; the sum is rounded
+  std::uint32_t alignment = 16;  // bytes that all addresses are multiples of
+};
+
+/// One product, ready to run: the first algorithm that cuBLASLt proposes within the workspace.
+/// Partial sums of a split depth are added in f32 and in a fixed order: the same inputs give
+/// bit-identical results.
+class Matmul {
+ public:
+  /// Throws Error{device} if cuBLASLt has no algorithm for the shape.
+  Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap);
+
+  [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
+  /// Whether the product adds the bias: cuBLASLt accepts only one of the result's type, so this
+  /// requires an f32 result, and an algorithm that can.
+  [[nodiscard]] bool adds_bias() const { return adds_bias_; }
+  /// The address of the bias; to be set before the first run of a product that adds it.
+  void bind_bias(const float* bias);
+  /// All addresses are multiples of the shape's alignment.
+  void run(cudaStream_t stream, const void* a, const void* b, void* d, void* workspace) const;
+
+ private:
+  template <class T>
+  using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
+
+  /// "" or why there is no algorithm.
+  [[nodiscard]] std::string choose(std::size_t workspace_cap, std::uint32_t alignment);
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t name, const T& value);
+
+  const MatmulLibrary* library_;
+  // cuBLASLt counts columns first: it computes the transposed product, with our b on its left.
+  Owned<cublasLtMatmulDesc_t> product_;
+  Owned<cublasLtMatrixLayout_t> left_, right_, result_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_bytes_ = 0;
+  bool adds_ = false, adds_bias_ = false;
+};
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,15 @@
+#include "compute/norm/channels.h"
+
+#include "compute/elementwise/parts.h"
+#include "tensor/float_types.h"
+
+namespace trainyard {
+
+std::unique_ptr<Executor> make_channel_executor(const StepDescription& step) {
+  if (ReferenceFloats::contain(step.storage)) return make_plain_channels(step);
+  return CpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
+    return make_channels_as<T>(step, CpuLauncher(step.threads));
+  });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,241 @@
+#include <algorithm>
+
+#include "compute/devices/reference_executors.h"
+#include "compute/plain_tensor.h"
+#include "ops/pool.h"
+
+namespace trainyard::reference {
+namespace {
+
+/// The part of one axis that a window covers: [first, last) of the input, and the cells of it that
+/// count_pad counts.
+struct Span {
+  std::int64_t first, last, counted;
+};
+
+/// One plane of a map: windows in row-major order.
+struct PoolWalk {
+  std::int64_t height, width, out_height, out_width;
+  config::Pair size, stride;
+  Margins margins, counted;
+
+  PoolWalk(const PoolOp::Geometry& geometry, const Shape& input)
+      : height(input.h()),
+        width(input.w()),
+        out_height(geometry.output_h),
+        out_width(geometry.output_w),
+        size(geometry.size),
+        stride(geometry.stride),
+        margins(geometry.margins),
+        counted(geometry.counted) {}
+
+  [[nodiscard]] std::int64_t plane() const { return height * width; }
+  [[nodiscard]] std::int64_t windows() const { return out_height * out_width; }
+  [[nodiscard]] Span rows(std::int64_t oh) const {
+    return span(oh * stride.h - margins.top, size.h, height, counted.bottom);
+  }
+  [[nodiscard]] Span columns(std::int64_t ow) const {
+    return span(ow * stride.w - margins.left, size.w, width, counted.right);
+  }
+
+ private:
+  static Span span(std::int64_t start, std::int64_t length, std::int64_t extent,
+                   std::int64_t behind) {
+    return {std::max<std::int64_t>(start, 0), std::min(start + length, extent),
+            std::min(start + length, extent + behind) - start};
+  }
+};
+
+/// A row is a plane. The first of equal values wins; NaN wins over everything, so that it is not
+/// lost.
+template <class T>
+struct MaxForward {
+  PoolWalk walk;
+  const T* input;
+  T* output;
+  std::int32_t* argmax;  // index into the plane, or null
+  template <class Team>
+  void operator()(const Team&, std::int64_t plane) const {
+    const T* x = input + plane * walk.plane();
+    std::int64_t at = plane * walk.windows();
+    for (std::int64_t oh = 0; oh < walk.out_height; ++oh) {
+      for (std::int64_t ow = 0; ow < walk.out_width; ++ow, ++at) {
+        const std::int64_t best = largest(x, walk.rows(oh), walk.columns(ow));
+        output[at] = x[best];
+        if (argmax != nullptr) argmax[at] = static_cast<std::int32_t>(best);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t largest(const T* x, const Span& rows, const Span& columns) const {
+    std::int64_t best = rows.first * walk.width + columns.first;
+    for (std::int64_t h = rows.first; h < rows.last; ++h) {
+      for (std::int64_t w = columns.first; w < columns.last; ++w) {
+        const std::int64_t i = h * walk.width + w;
+        if (x[best] == x[best] && !(x[i] <= x[best])) best = i;
+      }
+    }
+    return best;
+  }
+};
+
+/// A row is a plane; windows in order.
+template <class T>
+struct MaxBackward {
+  PoolWalk walk;
+  const T* output_gradient;
+  const std::int32_t* argmax;
+  T* input_gradient;
+  template <class Team>
+  void operator()(const Team&, std::int64_t plane) const {
+    T* dx = input_gradient + plane * walk.plane();
+    std::fill_n(dx, walk.plane(), T(0));
+    const std::int64_t first = plane * walk.windows();
+    for (std::int64_t at = first; at < first + walk.windows(); ++at) {
+      dx[argmax[at]] += output_gradient[at];
+    }
+  }
+};
+
+/// Divisor of one window.
+inline std::int64_t divisor(const Span& rows, const Span& columns, bool count_pad) {
+  if (count_pad) return rows.counted * columns.counted;
+  return (rows.last - rows.first) * (columns.last - columns.first);
+}
+
+/// A row is a plane; a window is summed row by row.
+template <class T>
+struct AverageForward {
+  PoolWalk walk;
+  const T* input;
+  T* output;
+  bool count_pad;
+  template <class Team>
+  void operator()(const Team&, std::int64_t plane) const {
+    const T* x = input + plane * walk.plane();
+    T* y = output + plane * walk.windows();
+    for (std::int64_t oh = 0; oh < walk.out_height; ++oh) {
+      const Span rows = walk.rows(oh);
+      for (std::int64_t ow = 0; ow < walk.out_width; ++ow) {
+        const Span columns = walk.columns(ow);
+        *y++ = sum(x, rows, columns) / static_cast<T>(divisor(rows, columns, count_pad));
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] T sum(const T* x, const Span& rows, const Span& columns) const {
+    T total = 0;
+    for (std::int64_t h = rows.first; h < rows.last; ++h) {
+      for (std::int64_t w = columns.first; w < columns.last; ++w) total += x[h * walk.width + w];
+    }
+    return total;
+  }
+};
+
+/// A row is a plane; windows in order.
+template <class T>
+struct AverageBackward {
+  PoolWalk walk;
+  const T* output_gradient;
+  T* input_gradient;
+  bool count_pad;
+  template <class Team>
+  void operator()(const Team&, std::int64_t plane) const {
+    T* dx = input_gradient + plane * walk.plane();
+    std::fill_n(dx, walk.plane(), T(0));
+    const T* dy = output_gradient + plane * walk.windows();
+    for (std::int64_t oh = 0; oh < walk.out_height; ++oh) {
+      const Span rows = walk.rows(oh);
+      for (std::int64_t ow = 0; ow < walk.out_width; ++ow) {
+        const Span columns = walk.columns(ow);
+        spread(dx, rows, columns, *dy++ / static_cast<T>(divisor(rows, columns, count_pad)));
+      }
+    }
+  }
+
+ private:
+  void spread(T* dx, const Span& rows, const Span& columns, T share) const {
+    for (std::int64_t h = rows.first; h < rows.last; ++h) {
+      for (std::int64_t w = columns.first; w < columns.last; ++w) dx[h * walk.width + w] += share;
+    }
+  }
+};
+
+/// Both passes of both kinds. The argmax of a maximum is stored in the reserve, row-major.
+template <class T>
+class Pool final : public Executor {
+ public:
+  Pool(const StepDescription& step, const PoolOp& op)
+      : launcher_(step.threads),
+        pass_(step.pass),
+        attributes_(op.values()),
+        walk_(op.geometry(shape_of(step.inputs[0])), shape_of(step.inputs[0])),
+        planes_(step.inputs[0].extent[0] * step.inputs[0].extent[1]),
+        input_(step.inputs[0], step.storage, scratch_),
+        output_(step.outputs[0], step.storage, scratch_) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }
+  [[nodiscard]] std::size_t reserve_bytes() const override {
+    if (!is_max() || pass_ == Pass::forward_eval) return 0;
+    return static_cast<std::size_t>(planes_ * walk_.windows()) * sizeof(std::int32_t);
+  }
+  void bind(const StepTensors& tensors) override {
+    const bool backward = pass_ == Pass::backward_data;
+    input_.bind(backward ? tensors.input_gradients[0] : tensors.inputs[0], tensors.workspace);
+    output_.bind(backward ? tensors.output_gradients[0] : tensors.outputs[0], tensors.workspace);
+    argmax_ = pass_ == Pass::forward_eval ? nullptr : static_cast<std::int32_t*>(tensors.reserve);
+  }
+  void run() override {
+    if (pass_ == Pass::backward_data) {
+      output_.load(launcher_);
+      run_backward();
+      input_.store(launcher_);
+    } else {
+      input_.load(launcher_);
+      run_forward();
+      output_.store(launcher_);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_max() const { return attributes_.kind == PoolAttributes::Kind::max; }
+  void run_forward() const {
+    if (is_max()) {
+      launcher_.rows(planes_, MaxForward<T>{walk_, input_.data(), output_.data(), argmax_});
+    } else {
+      launcher_.rows(
+          planes_, AverageForward<T>{walk_, input_.data(), output_.data(), attributes_.count_pad});
+    }
+  }
+  void run_backward() const {
+    if (is_max()) {
+      launcher_.rows(planes_, MaxBackward<T>{walk_, output_.data(), argmax_, input_.data()});
+    } else {
+      launcher_.rows(
+          planes_, AverageBackward<T>{walk_, output_.data(), input_.data(), attributes_.count_pad});
+    }
+  }
+
+  CpuLauncher launcher_;
+  Pass pass_;
+  PoolAttributes attributes_;
+  PoolWalk walk_;
+  std::int64_t planes_;
+  OffsetAllocator scratch_;
+  PlainTensor<T> input_;   // or its gradient
+  PlainTensor<T> output_;  // or its gradient
+  std::int32_t* argmax_ = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Executor> make_pool(const StepDescription& step) {
+  return std::make_unique<Pool<T>>(step, dynamic_cast<const PoolOp&>(*step.op));
+}
+
+template std::unique_ptr<Executor> make_pool<float>(const StepDescription&);
+template std::unique_ptr<Executor> make_pool<double>(const StepDescription&);
+
+}  // namespace trainyard::reference

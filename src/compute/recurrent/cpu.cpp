@@ -1,0 +1,28 @@
+// Recurrent layers on the CPU.
+#include "compute/matmul/executors.h"
+#include "compute/matmul/product.h"
+#include "compute/recurrent/recurrent.h"
+#include "launcher/launch.h"
+
+namespace trainyard::product {
+namespace {
+
+/// Of floats: in bf16 of rounded values, which are exact.
+struct Products {
+  using Factor = float;
+  int threads;
+  [[nodiscard]] Product make(const ProductShape& shape, std::size_t) const {
+    return {shape, threads};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_recurrent(const StepDescription& step) {
+  const CpuLauncher launcher(step.threads);
+  const Products products{step.threads};
+  if (step.storage == DType::bf16) return make_recurrent_on<BFloat16>(step, launcher, products);
+  return make_recurrent_on<float>(step, launcher, products);
+}
+
+}  // namespace trainyard::product

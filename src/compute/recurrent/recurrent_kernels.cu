@@ -1,0 +1,38 @@
+// The steps of recurrent layers on a stream. They are enqueued one after the other: a captured pass
+// holds two launches a step.
+#include "compute/devices/cuda/kernels.h"
+#include "compute/recurrent/recurrent.h"
+#include "launcher/cuda_launch.cuh"
+
+namespace trainyard::cudnn {
+namespace {
+
+template <class T>
+struct ProductOf {
+  std::unique_ptr<StreamProduct> product;
+  [[nodiscard]] std::size_t workspace_bytes() const { return product->workspace_bytes(); }
+  void run(const T* a, const T* b, float* d, void* workspace) const {
+    product->run(a, b, d, workspace);
+  }
+};
+
+template <class T>
+struct ProductsOf {
+  using Factor = T;
+  std::shared_ptr<const StreamProducts> products;
+  [[nodiscard]] ProductOf<T> make(const ProductShape& shape, std::size_t workspace_left) const {
+    return {products->make(shape, workspace_left)};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_recurrent_on(cudaStream_t stream,
+                                            std::shared_ptr<const StreamProducts> products,
+                                            const StepDescription& step) {
+  return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
+    return trainyard::make_recurrent_on<T>(step, CudaLauncher(stream), ProductsOf<T>{products});
+  });
+}
+
+}  // namespace trainyard::cudnn

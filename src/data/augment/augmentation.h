@@ -1,0 +1,59 @@
+// What an augmentation is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "config/fields.h"
+#include "data/augment/colour_step.h"
+#include "data/augment/draws.h"
+#include "data/augment/spatial_step.h"
+#include "tensor/shape.h"
+
+namespace trainyard {
+
+class Warp;
+
+/// One augmentation. `draw` is its place in the list; it takes its random numbers from
+/// augment_words(key, draw) alone.
+class Augmentation {
+ public:
+  virtual ~Augmentation() = default;
+  /// "hflip".
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// The output shape for an input of `shape` ([c, h, w]; h and w are 0 if they differ from sample
+  /// to sample, and stay so unless the augmentation gives all samples one size). Throws
+  /// Error{config} for a shape that it cannot take.
+  [[nodiscard]] virtual Shape output_shape(const Shape& shape) const { return shape; }
+  /// Its effect on a sample of `shape`.
+  [[nodiscard]] virtual SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                         const Shape& shape) const = 0;
+  /// Its effect in evaluation (pad_crop: a centre crop); by default a copy.
+  [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const;
+  /// True if its steps may read between pixels.
+  [[nodiscard]] virtual bool interpolates() const { return false; }
+  /// True if it does the same before and after a change of colours, for which all samples are
+  /// alike.
+  [[nodiscard]] virtual bool commutes_with_colours() const { return false; }
+  /// Colour steps of each sample; those of a ColourAugmentation.
+  [[nodiscard]] virtual std::int32_t colour_steps() const { return 0; }
+  /// Writes them, for a sample of `shape`. In evaluation there are none.
+  virtual void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+                       ColourStep* out) const;
+  /// This, if it is an affine map that may be composed with its neighbours; else null.
+  [[nodiscard]] virtual const Warp* warp() const { return nullptr; }
+};
+/// An augmentation that changes colours and moves nothing.
+class ColourAugmentation : public Augmentation {
+ public:
+  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                 const Shape& shape) const final;
+};
+
+/// out = in, of `shape`.
+[[nodiscard]] SpatialStep identity_step(const Shape& shape);
+/// Every augmentation, in the order of the reference. The list is in data/kinds.cpp.
+[[nodiscard]] std::span<const config::Kind<Augmentation>> augmentation_kinds();
+
+}  // namespace trainyard

@@ -1,0 +1,80 @@
+#include "data/augment/colours.h"
+
+#include "base/error.h"
+
+namespace trainyard {
+
+namespace {
+
+/// uniform(-range, range) without its fraction, in float as MXNet has it.
+float whole_offset(std::int64_t range, std::uint32_t word) {
+  const auto reach = static_cast<float>(range);
+  return static_cast<float>(static_cast<int>(uniform01(word) * reach * 2.0f - reach));
+}
+
+}  // namespace
+
+void require_colours(std::string_view name, const Shape& shape) {
+  if (shape[0] == 3) return;
+  throw Error(ErrorKind::config, std::string(name) + ": the images have " +
+                                     std::to_string(shape[0]) +
+                                     " channels, expected 3: red, green and blue");
+}
+
+Shape ChannelShift::output_shape(const Shape& shape) const {
+  if (shape[0] <= kMostColourChannels) return shape;
+  throw Error(ErrorKind::config, "channel_shift: the images have " + std::to_string(shape[0]) +
+                                     " channels, expected at most " +
+                                     std::to_string(kMostColourChannels));
+}
+
+void ChannelShift::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+                           ColourStep* out) const {
+  const Random4 random = augment_words(key, draw);
+  *out = {.kind = ColourStep::Kind::shift_channels};
+  for (int c = 0; c < shape[0]; ++c) {
+    out->amount[c] = static_cast<float>(uniform(-range_, range_, random.word[c]));
+  }
+}
+
+void Brightness::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
+                         ColourStep* out) const {
+  const double factor = uniform(range_.low, range_.high, augment_words(key, draw).word[0]);
+  *out = {.kind = ColourStep::Kind::stretch, .amount = {static_cast<float>(factor)}};
+}
+
+Shape HlsJitter::output_shape(const Shape& shape) const {
+  require_colours(name(), shape);
+  return shape;
+}
+
+void HlsJitter::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
+                        ColourStep* out) const {
+  const Random4 random = augment_words(key, draw);
+  *out = {
+      .kind = ColourStep::Kind::shift_hls,
+      .amount = {whole_offset(options_.h, random.word[0]), whole_offset(options_.l, random.word[1]),
+                 whole_offset(options_.s, random.word[2])}};
+}
+
+std::unique_ptr<Augmentation> read_channel_shift(config::Fields& fields) {
+  double range = 0;
+  fields.required("range", range, "largest amount added to a channel, either way",
+                  {.minimum = 0, .maximum = 1e6});
+  return std::make_unique<ChannelShift>(range);
+}
+
+std::unique_ptr<Augmentation> read_brightness(config::Fields& fields) {
+  return std::make_unique<Brightness>(read_range(fields, "range", "factors of the brightness", 0));
+}
+
+std::unique_ptr<Augmentation> read_hls_jitter(config::Fields& fields) {
+  HlsJitterOptions options;
+  constexpr config::Limits kOffset{.minimum = 0, .maximum = 255};
+  fields.field("h", options.h, "largest offset of the hue, a circle being 180", kOffset);
+  fields.field("l", options.l, "largest offset of the lightness, of 255", kOffset);
+  fields.field("s", options.s, "largest offset of the saturation, of 255", kOffset);
+  return std::make_unique<HlsJitter>(options);
+}
+
+}  // namespace trainyard

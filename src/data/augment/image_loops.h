@@ -1,0 +1,18 @@
+// Runs the image functors in the calling thread: each worker owns its sample, so nothing is shared.
+#pragma once
+
+#include "data/augment/sample_program.h"
+#include "data/augment/spatial_rows.h"
+#include "launcher/launch.h"
+
+namespace trainyard {
+
+/// An augmentation of an image with `channels`, from `in` to `out`.
+inline void run_step(const SpatialStep& step, std::int64_t channels, const float* in, float* out) {
+  CpuLauncher(1).rows(channels * step.out_h, SpatialRows{step, in, out});
+}
+
+/// A program of one sample.
+inline void run_program(const SampleProgram& program) { CpuLauncher(1).rows(1, program); }
+
+}  // namespace trainyard

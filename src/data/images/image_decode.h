@@ -1,0 +1,41 @@
+// Decodes JPEG, PNG, WebP, GIF and BMP files to bytes, within limits. The format is recognised by
+// the first bytes, not by a file's name.
+//
+// The checksums of PNG chunks are checked (stb_image does not); the others have none, so a
+// damaged one may decode to wrong pixels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "data/images/picture.h"
+
+namespace trainyard {
+
+/// Pixels (not bytes) that an image may claim. The sides of a PNG, GIF or BMP are at most
+/// 16,384 as well, those of a JPEG 65,500.
+inline constexpr std::int64_t kDefaultMaxPixels = std::int64_t{64} << 20;
+
+/// A file in memory.
+struct EncodedImage {
+  std::span<const std::byte> bytes;
+  std::string name;  // for messages
+  std::int64_t max_pixels = kDefaultMaxPixels;
+};
+
+/// The size that the header claims, upright: of a JPEG with an Exif orientation after turning it.
+/// Throws Error{data} for other formats and for an image beyond the limits. Decodes nothing.
+[[nodiscard]] ImageSize image_size(const EncodedImage& image);
+
+/// Decodes to 1 (grey) or 3 (red, green, blue) channels, upright; an alpha channel is dropped, 16
+/// bits become 8 (the higher ones), of an animated PNG the still picture is taken, of an animated
+/// GIF or WebP the first one. Temporary memory is bounded by the claimed size and the file's.
+/// Throws Error{data} for a damaged file.
+[[nodiscard]] Picture decode_picture(const EncodedImage& image, int channels);
+
+/// As decode_picture(), to planes [channels, h, w] of image_size().
+void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_t> out);
+
+}  // namespace trainyard

@@ -1,0 +1,28 @@
+// Sequences and their labels from numpy's .npy and .npz files.
+#pragma once
+
+#include "data/sets/source.h"
+#include "data/sets/token_set.h"
+
+namespace trainyard {
+
+struct ArraysOptions : SourceOptions {
+  config::FilePath file;     // .npz; "": x and y are files
+  config::FilePath x = "x";  // the names of the arrays in it, or of their .npy files
+  config::FilePath y = "y";
+  config::FilePath lengths;     // the same of the samples' lengths; "": they have none
+  std::int64_t vocabulary = 0;  // of whole numbers in x: tokens; 0: x are numbers
+  std::int64_t classes = 0;     // 0: the largest label plus one
+};
+void declare(config::Fields& fields, ArraysOptions& options);
+
+/// x: numbers [n, t, features], or [n, t] with one feature, read as images [features, 1, t]; with a
+/// vocabulary, tokens [n, t] of whole numbers below it. y: classes [n] or [n, 1] of whole numbers,
+/// or [n, t], one for each position. lengths: whole numbers [n] up to t, the field `length`. Throws
+/// Error{data}: as ZipFile and parse_numpy(), for unsuitable shapes and types, labels or tokens out
+/// of range.
+[[nodiscard]] std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options);
+
+[[nodiscard]] std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields);
+
+}  // namespace trainyard

@@ -1,0 +1,36 @@
+#include "data/sets/dataset.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace trainyard {
+
+void Dataset::read_field(std::size_t field, std::int64_t index, std::byte* out) const {
+  TY_CHECK(field == 0, "a set with fields after its label reads them itself");
+  const std::int32_t of_sample = label(index);
+  std::memcpy(out, &of_sample, sizeof of_sample);
+}
+
+void Dataset::read_bytes(std::int64_t index, std::uint8_t* image) const {
+  const std::int64_t elements = image_shape().elements();
+  std::copy_n(held().bytes.data() + index * elements, elements, image);
+}
+
+std::string sample_name(const Dataset& set, std::int64_t index) {
+  std::string file = set.file(index);
+  return file.empty() ? std::to_string(set.origin(index)) : file;
+}
+
+std::string sample_text(const Dataset& set) {
+  if (!has_images(set)) {
+    for (const SampleField& field : set.fields()) {
+      if (field.name == kTokensField) return "of " + std::to_string(field.shape[0]) + " tokens";
+    }
+  }
+  const Shape image = set.image_shape();
+  return image[1] > 0 ? image.text() : "of several sizes";
+}
+
+}  // namespace trainyard

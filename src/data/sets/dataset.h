@@ -1,0 +1,138 @@
+// Images or sequences of tokens, with labels and other fields, read by index.
+//
+// The folder data holds data sets, decoding, statistics, augmentation and the feeder. It knows no
+// network, no optimizer and no rank.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fields.h"
+#include "data/sets/sample_field.h"
+#include "data/sets/sample_files.h"
+#include "data/sets/vocabulary.h"
+#include "tensor/shape.h"
+
+namespace trainyard {
+
+/// Samples held in memory. All empty if a set holds none.
+struct HeldSamples {
+  std::span<const std::uint8_t> bytes;   // images of 8 bits, [n, c, h, w]
+  std::span<const float> floats;         // or other images
+  std::span<const std::int32_t> labels;  // [n], or [n, t]
+  /// The fields after the label: [n, field's shape] of each.
+  std::vector<std::span<const std::byte>> fields = {};
+};
+
+/// The image_shape() of samples without an image.
+inline const Shape kNoImage{0, 1, 1};
+
+/// A labelled set of images of one shape, or of sequences of tokens (TokenSet): a numeric sequence
+/// is the image [features, 1, steps]. Immutable after opening; every member function may be called
+/// from any thread.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  /// Number of samples, at least 1.
+  [[nodiscard]] virtual std::int64_t size() const = 0;
+  /// [c, h, w]; h and w are 0 if the pictures have sizes of their own; kNoImage: there are none.
+  [[nodiscard]] virtual Shape image_shape() const = 0;
+  /// [c, h, w] of sample `index`.
+  [[nodiscard]] virtual Shape sample_shape(std::int64_t index) const {
+    static_cast<void>(index);
+    return image_shape();
+  }
+  [[nodiscard]] virtual std::int64_t classes() const = 0;
+  /// In the order of the labels; empty if the source has no names.
+  [[nodiscard]] virtual std::vector<std::string> class_names() const { return {}; }
+  /// Writes sample `index` as floats (0..255 for 8-bit sources), row-major c, h, w of
+  /// its sample_shape(). Throws
+  /// Error{data} if a source decodes on reading and the file is bad.
+  virtual void read(std::int64_t index, float* image) const = 0;
+  /// Class of sample `index`, in [0, classes); of its last position if each has a label.
+  [[nodiscard]] virtual std::int32_t label(std::int64_t index) const = 0;
+  /// What a sample has besides its image: its label first.
+  [[nodiscard]] virtual std::vector<SampleField> fields() const { return {SampleField{}}; }
+  /// Writes field `field` (an index into fields()) of sample `index`: SampleField::bytes().
+  virtual void read_field(std::size_t field, std::int64_t index, std::byte* out) const;
+  /// What the tokens of a set of sequences mean; null: samples have no tokens.
+  [[nodiscard]] virtual const Vocabulary* vocabulary() const { return nullptr; }
+  /// XXH3-128 of the source's files (of its parameters if it has none), as hexadecimal text.
+  [[nodiscard]] virtual std::string fingerprint() const = 0;
+  /// The files of the samples as they were when the set was opened, and the hashes of those that
+  /// have been decoded by now.
+  [[nodiscard]] virtual SampleFiles files() const { return {}; }
+  /// The file of sample `index` below the set's folder; "" if it has none of its own.
+  [[nodiscard]] virtual std::string file(std::int64_t index) const {
+    static_cast<void>(index);
+    return "";
+  }
+  /// The index of sample `index` in what its source opened: another one in a part of it.
+  [[nodiscard]] virtual std::int64_t origin(std::int64_t index) const { return index; }
+  /// All samples, if the set holds them in memory. read() gives bytes as floats of their values.
+  [[nodiscard]] virtual HeldSamples held() const { return {}; }
+  /// Whether the images have 8 bits.
+  [[nodiscard]] virtual bool eight_bit() const { return !held().bytes.empty(); }
+  /// As read(), as bytes; only where eight_bit().
+  virtual void read_bytes(std::int64_t index, std::uint8_t* image) const;
+  /// Number of consecutive samples that are best read together (see EpochOrder); 0: any order is as
+  /// good.
+  [[nodiscard]] virtual std::int64_t block() const { return 0; }
+};
+
+[[nodiscard]] inline bool has_images(const Dataset& set) { return set.image_shape() != kNoImage; }
+
+/// What tells a sample from the others of its source: its file, else its index there.
+[[nodiscard]] std::string sample_name(const Dataset& set, std::int64_t index);
+
+/// What a sample is, for messages: "[3, 32, 32]", "of several sizes", "of 80 tokens".
+[[nodiscard]] std::string sample_text(const Dataset& set);
+
+class Faults;  // base/faults.h
+
+/// The parts that a set is divided into.
+enum class Part { train, val };
+
+/// How `val_fraction` divides a set (part_of() in data/sets/subset.h). By index is the rule of runs
+/// whose run.json names none.
+enum class Division { by_name, by_index };
+
+/// What a source may use when it opens a set.
+struct Opening {
+  std::uint64_t seed = 0;              // of sources that draw their samples
+  std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
+  bool check_all = false;  // of samples in files of their own all are decoded on opening
+  /// Of pictures that cannot be decoded when they are read: they are zeros. Null: an error.
+  std::shared_ptr<Faults> faults = nullptr;
+  bool may_lack_classes = false;  // a class folder may be empty, which is a warning
+  Division division = Division::by_name;
+};
+
+/// How a dataset is opened: `source: NAME` with its keys next to it.
+class DatasetSource {
+ public:
+  virtual ~DatasetSource() = default;
+  /// "cifar10".
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Opens the set. Throws Error{data} naming file, what was found and what was expected.
+  [[nodiscard]] virtual std::unique_ptr<Dataset> open(const Opening& opening) const = 0;
+  /// Opens a part of the set, if the source has a rule of its own for `val_fraction`; null: it has
+  /// none, and samples are chosen (part_of() in data/sets/subset.h). Throws as open().
+  [[nodiscard]] virtual std::unique_ptr<Dataset> open_part(const Opening& opening, double fraction,
+                                                           Part part) const {
+    static_cast<void>(opening), static_cast<void>(fraction), static_cast<void>(part);
+    return nullptr;
+  }
+};
+
+/// Every source, in the order of the reference. The list is in data/kinds.cpp.
+[[nodiscard]] std::span<const config::Kind<DatasetSource>> dataset_kinds();
+
+}  // namespace trainyard

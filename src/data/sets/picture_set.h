@@ -1,0 +1,75 @@
+// A data set of picture files, decoded when they are read.
+#pragma once
+
+#include <optional>
+
+#include "data/images/image_decode.h"
+#include "data/images/picture_resize.h"
+#include "data/sets/file_walk.h"
+#include "data/sets/source.h"
+
+namespace trainyard {
+
+/// How a picture of other proportions becomes one of a given size.
+enum class Fit {
+  stretch,  // all of it, whatever its proportions
+  cover,    // its largest centred part of the right proportions
+};
+[[nodiscard]] std::span<const config::Word<Fit>> words(Fit);
+
+/// What is done with files that cannot be samples.
+enum class OnError {
+  error,
+  skip,  // they are left out, which all pictures are decoded once for
+};
+[[nodiscard]] std::span<const config::Word<OnError>> words(OnError);
+
+/// Keys of every source of pictures.
+struct PictureOptions : SourceOptions {
+  std::int64_t channels = 3;         // 1 (grey) or 3
+  std::optional<config::Pair> size;  // every picture is resized to it
+  Fit fit = Fit::stretch;
+  ResizeFilter filter = ResizeFilter::bilinear;
+  std::int64_t max_pixels = kDefaultMaxPixels;  // that a picture may claim
+  Links links = Links::follow;
+  OnError on_error = OnError::error;
+  std::int64_t memory_mib = 1024;  // sets up to this size are decoded once and held as bytes
+};
+void declare_pictures(config::Fields& fields, PictureOptions& options);
+
+/// A labelled file; its name is relative to the set's folder.
+struct PictureFile {
+  std::string name;
+  std::int32_t label = 0;
+  std::string fault = {};  // why it cannot be a sample, a message; "": nothing is known against it
+};
+
+/// The files of a set and its classes.
+struct PictureFiles {
+  std::filesystem::path folder;
+  std::vector<PictureFile> files;  // at least one
+  std::int64_t classes = 0;
+  std::vector<std::string> class_names;
+};
+
+/// Images [channels, h, w] of `size`, or of the pictures' own size or sizes. `limit` takes every
+/// k-th file, so that every class remains. All headers are checked on opening, and all pixels if
+/// bad files are to be left out or `opening.check_all` is set (see indexed_pictures()): what is
+/// left out depends on the files alone, not on ranks or on when they are read. Files that are left
+/// out are a warning with their number; the pixels of pictures of one size are decoded on opening
+/// for sets up to `memory_mib`, else each time a sample is read, for which a thread needs the
+/// memory of the largest picture. The fingerprint is of the files' names, labels, lengths and
+/// picture sizes. Throws Error{data}, with all such files: a claim beyond max_pixels, damaged
+/// files; and if a class has no sample left.
+[[nodiscard]] std::unique_ptr<Dataset> open_pictures(PictureFiles files,
+                                                     const PictureOptions& options,
+                                                     const Opening& opening);
+
+/// True for the name of a picture file; false for one of another kind (README.txt). Throws
+/// Error{data} for a picture of a format that is not read: leaving it out would change the data set
+/// silently.
+[[nodiscard]] bool is_picture_name(const std::filesystem::path& path);
+/// The extensions of such names, for messages.
+inline constexpr const char* kPictureNames = ".jpg, .png, .webp, .gif, .bmp";
+
+}  // namespace trainyard

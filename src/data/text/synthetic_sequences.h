@@ -1,0 +1,38 @@
+// Sequences drawn from random numbers: for benchmarks, checks and tests without data.
+#pragma once
+
+#include "data/sets/source.h"
+#include "data/sets/token_set.h"
+
+namespace trainyard {
+
+/// What the labels of synthetic sequences are: a class, the next token, or it for each position.
+enum class SequenceLabels { classes, next, every };
+[[nodiscard]] std::span<const config::Word<SequenceLabels>> words(SequenceLabels);
+
+struct SyntheticSequencesOptions : SourceOptions {
+  std::int64_t steps = 40;
+  std::int64_t features = 0;    // of a numeric sequence
+  std::int64_t vocabulary = 0;  // of a sequence of tokens; just one of the two is not 0
+  bool lengths = false;         // numeric sequences have a field `length`, from 1 to steps
+  std::int64_t classes = 10;    // of SequenceLabels::classes
+  SequenceLabels labels = SequenceLabels::classes;
+  std::int64_t size = 1024;
+  Split split = Split::train;  // two parts with the same rule and different samples
+  bool learnable = false;
+};
+void declare(config::Fields& fields, SyntheticSequencesOptions& options);
+
+/// A sample is a pure function of (seed, split, index) and is drawn when it is read.
+/// Numeric: an image [features, 1, steps] of zeros and ones; sample i has class i mod classes.
+/// Learnable: of each four values one is drawn, and three are its class's.
+/// With lengths, drawn too, what follows is 0.
+/// Tokens of classes: sample i has class i mod classes. Learnable: of each four tokens one is
+/// drawn, and three are its class's at that position. Tokens followed by the next one: drawn.
+/// Learnable: of each four, three are the token before plus 1 (modulo the vocabulary).
+[[nodiscard]] std::unique_ptr<Dataset> open_synthetic_sequences(
+    const SyntheticSequencesOptions& options, std::uint64_t seed);
+
+[[nodiscard]] std::unique_ptr<DatasetSource> read_synthetic_sequences(config::Fields& fields);
+
+}  // namespace trainyard

@@ -1,7 +1,0 @@
-#include "exec/direct/avx512.h"
-
-namespace trainyard::direct {
-
-const KernelList kAvx512Kernels = kTileList<Avx512>;
-
-}  // namespace trainyard::direct

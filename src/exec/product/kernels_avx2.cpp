@@ -1,8 +1,0 @@
-// Compiled for x86-64-v3.
-#include "exec/product/panels.h"
-
-namespace trainyard::product {
-
-const Kernels kAvx2Kernels = kernels_of<Vector8>();
-
-}  // namespace trainyard::product

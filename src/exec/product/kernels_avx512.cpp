@@ -1,8 +1,0 @@
-// Compiled for x86-64-v4.
-#include "exec/product/panels.h"
-
-namespace trainyard::product {
-
-const Kernels kAvx512Kernels = kernels_of<Vector16>();
-
-}  // namespace trainyard::product

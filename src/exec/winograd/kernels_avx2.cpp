@@ -1,9 +1,0 @@
-// Compiled for x86-64-v3.
-#include "exec/product/vectors.h"
-#include "exec/winograd/tile_block.h"
-
-namespace trainyard::winograd {
-
-const Kernels& kernels_avx2(Tile tile) { return kernels_of_tile<product::Vector8>(tile); }
-
-}  // namespace trainyard::winograd

@@ -1,0 +1,89 @@
+// Several functors of one type in one launch. Each has the blocks that it has in a launch of its
+// own, so its results have the same bits.
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "launcher/columns.h"
+
+namespace trainyard {
+
+/// Functors of a launch at most: they are parameters of its kernel, of which there are 4 KB.
+inline constexpr int kMostSiblings = 4;
+
+/// True for functors of which launches may have several (kSiblings); of others launchers make one
+/// launch each. Every one that may is compiled twice.
+template <class F>
+constexpr bool has_siblings() {
+  if constexpr (requires { F::kSiblings; }) {
+    return F::kSiblings;
+  } else {
+    return false;
+  }
+}
+
+/// each(n, f).
+template <class F>
+struct EachCall {
+  using Functor = F;
+  std::int64_t n;
+  F f;
+};
+
+/// columns(grid.rows, grid.columns, f, partials, finished), where `grid` is column_grid<F>() or
+/// left_grid<F>().
+template <class F>
+struct ColumnsCall {
+  using Functor = F;
+  ColumnGrid grid;
+  F f;
+  typename F::Sum* partials;
+
+  /// Of a GPU's launch.
+  [[nodiscard]] std::int64_t blocks() const { return grid.groups * grid.chunks; }
+};
+
+/// each(rows.calls().all(), rows) behind columns() that left its sums in `partials`, each block of
+/// which finishes those of its columns. A Settle has
+///   Sum                    that of columns()
+///   constants(column, Sum) what `rows` needs of a column; without effect
+///   finish(column, Sum)    as a functor of columns(), called once
+///   Factors                arrays of columns' constants: at(memory, columns) with
+///   elements(columns)
+///                          numbers of type A, and set(column, constants)
+/// and F, besides calls() (BnCalls),
+///   Values load(call)      what a call reads besides those
+///   store(call, values, factors, at)
+///                          the rest of f(i), with its first column's constants at `at`
+template <class Settle, class F>
+struct SettledCall {
+  using Functor = F;
+  ColumnGrid grid;
+  const typename Settle::Sum* partials;
+  Settle settle;
+  F rows;
+
+  /// Of a GPU's launch.
+  [[nodiscard]] std::int64_t blocks() const {
+    return grid.groups * ((rows.calls().below() + grid.tall - 1) / grid.tall);
+  }
+};
+
+/// Calls of a launch: none may read or write what another one writes.
+template <class Call>
+class Siblings {
+ public:
+  /// kMostSiblings at most.
+  void add(const Call& call) { calls_[count_++] = call; }
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] const Call* begin() const { return calls_; }
+  [[nodiscard]] const Call* end() const { return calls_ + count_; }
+  [[nodiscard]] TY_HD const Call& operator[](unsigned i) const { return calls_[i]; }
+
+ private:
+  Call calls_[kMostSiblings] = {};
+  int count_ = 0;
+};
+
+}  // namespace trainyard

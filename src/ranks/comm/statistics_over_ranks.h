@@ -1,0 +1,16 @@
+// The executors' sums over replicas, by the ranks' communicator.
+#pragma once
+
+#include <memory>
+
+#include "device/statistics_sum.h"
+#include "ranks/comm/communicator.h"
+
+namespace trainyard {
+
+/// Sums over the communicator's ranks, enqueued on `queue`. Null for one rank, which has nothing to
+/// sum. Both outlive it.
+[[nodiscard]] std::unique_ptr<StatisticsSum> make_statistics_sum(Communicator& communicator,
+                                                                 Queue& queue);
+
+}  // namespace trainyard

@@ -1,0 +1,43 @@
+// Sums, cut into pieces for ranks that exchange a limited number of bytes at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ranks/comm/communicator.h"
+
+namespace trainyard {
+
+/// Consecutive elements of a sum, in a piece.
+struct SumChunk {
+  std::byte* data = nullptr;
+  std::int64_t count = 0;  // elements, at least 1
+  DType type = DType::f32;
+  std::size_t offset = 0;  // bytes from the start of the piece, a multiple of kAlignment
+  std::int64_t whole = 0;  // elements of the whole sum
+};
+
+/// Fills pieces of at most `bytes` bytes with sums, in their order. Sums share a piece as far as
+/// they fit; one that does not fit continues in the next piece. Sums of no elements are left out.
+/// Ranks with the same sums get the same pieces. Allocates nothing.
+class SumPieces {
+ public:
+  static constexpr std::size_t kAlignment = 64;  // of chunks: a cache line
+  static constexpr std::size_t kMostChunks = 8;  // of a piece
+
+  /// `bytes`: a positive multiple of kAlignment. The memory of `parts` must outlive it.
+  SumPieces(std::span<const SumPart> parts, std::size_t bytes);
+
+  /// The chunks of the next piece, valid until the next call; none after the last piece.
+  [[nodiscard]] std::span<const SumChunk> next();
+
+ private:
+  std::span<const SumPart> parts_;  // not yet in a piece
+  std::int64_t taken_ = 0;          // elements of the first of them that are in a piece
+  std::size_t bytes_;
+  std::array<SumChunk, kMostChunks> chunks_;  // of the current piece
+};
+
+}  // namespace trainyard

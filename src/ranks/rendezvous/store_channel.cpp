@@ -1,0 +1,100 @@
+#include "ranks/rendezvous/store_channel.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ranks/rendezvous/connection.h"
+
+namespace trainyard {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr Milliseconds kPauseToGreet{50};  // between two attempts to be admitted
+
+Milliseconds left_until(Moment deadline) {
+  const auto left = std::chrono::ceil<Milliseconds>(deadline - SteadyClock::now());
+  return std::max(left, Milliseconds(0));
+}
+
+[[noreturn]] void fail(const Endpoint& endpoint, const std::string& what) {
+  throw Error(ErrorKind::device, "rank 0's store at " + endpoint.text() + " " + what);
+}
+
+}  // namespace
+
+StoreChannel::StoreChannel(const StoreAddress& address, Milliseconds limit)
+    : endpoint_(address.endpoint) {
+  const std::string token = padded_token(address.token);
+  const Moment deadline = SteadyClock::now() + limit;
+  do {
+    // The store closes strangers' connections when it has too many; then we try again.
+    incoming_.clear();
+    outgoing_.clear();
+    socket_ = connect_to(endpoint_, left_until(deadline));
+    if (greet(token, deadline)) return;
+    ::poll(nullptr, 0, static_cast<int>(kPauseToGreet.count()));
+  } while (SteadyClock::now() < deadline);
+  fail(endpoint_,
+       "closed the connection without an answer; is train listening there, with room for this "
+       "rank?");
+}
+
+bool StoreChannel::greet(const std::string& token, Moment deadline) {
+  post({.kind = MessageKind::hello, .number = kWireVersion, .value = token});
+  bool open = true;
+  const auto answer = await_message(deadline, open);
+  if (!open) return false;
+  if (!answer) {
+    fail(endpoint_, "accepted the connection but sent nothing; is train listening there?");
+  }
+  return true;
+}
+
+Message StoreChannel::ask(const Message& request, Milliseconds limit) {
+  post(request);
+  bool open = true;
+  const auto answer = await_message(SteadyClock::now() + limit, open);
+  if (!open) fail(endpoint_, "closed the connection; rank 0 has exited, see its output");
+  if (!answer) {
+    fail(endpoint_, "did not answer within " +
+                        number_text(std::chrono::duration<double>(limit).count()) +
+                        " s; is rank 0 stopped, or its network down?");
+  }
+  return *answer;
+}
+
+std::optional<Message> StoreChannel::await_message(Moment deadline, bool& open) {
+  while (true) {
+    open = flush() && open;
+    open = receive() && open;
+    std::optional<Message> message = take();
+    if (message && message->kind == MessageKind::refused) {
+      fail(endpoint_, "refused this rank: " + message->value);
+    }
+    if (message) open = true;
+    const Milliseconds left = left_until(deadline);
+    if (message || !open || left.count() == 0) return message;
+    await(-1, left);
+  }
+}
+
+void StoreChannel::await(int wake, Milliseconds limit) {
+  [[maybe_unused]] const bool readable = await_socket(socket_, !all_sent(), wake, limit);
+}
+
+bool StoreChannel::receive() { return receive_into(socket_, incoming_, 2 * kMaxValueBytes); }
+
+bool StoreChannel::flush() { return send_from(socket_, outgoing_); }
+
+std::optional<Message> StoreChannel::take() {
+  std::string_view rest = incoming_;
+  std::optional<Message> message = take_message(rest);
+  incoming_.erase(0, incoming_.size() - rest.size());
+  return message;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,146 @@
+#include "ranks/rendezvous/store_service.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+void send(StoreClient& client, const Message& message) { client.outgoing += encode(message); }
+
+[[noreturn]] void refuse_client(const std::string& why) { throw Error(ErrorKind::device, why); }
+
+/// When a request that may wait must be answered.
+Moment deadline_of(const Message& request, Moment now) {
+  constexpr std::int64_t kLongest = 7 * 24 * 3600 * std::int64_t{1000};
+  return now + Milliseconds(std::clamp<std::int64_t>(request.number, 0, kLongest));
+}
+
+}  // namespace
+
+void StoreService::receive(StoreClient& client, Moment now) {
+  std::string_view rest = client.incoming;
+  try {
+    client.held_back = false;
+    while (!client.closing && !client.pending) {
+      client.held_back = client.outgoing.size() > kMaxValueBytes;
+      if (client.held_back) break;
+      // For a stranger, no more is buffered than a greeting needs.
+      auto message = take_message(rest, client.greeted ? kMaxValueBytes : kTokenBytes);
+      if (!message) break;
+      if (client.greeted) {
+        handle(client, std::move(*message), now);
+      } else {
+        greet(client, *message);
+      }
+    }
+  } catch (const Error& error) {
+    send(client, {.kind = MessageKind::refused, .value = error.what()});
+    client.closing = true;
+  }
+  if (client.closing) rest = {};
+  client.incoming.erase(0, client.incoming.size() - rest.size());
+}
+
+void StoreService::lose(const StoreClient& client) {
+  if (client.rank >= 0) board_.lose(client.rank);
+}
+
+void StoreService::advance(std::span<StoreClient* const> clients, Moment now) {
+  for (StoreClient* const client : clients) {
+    if (client->pending) answer_pending(*client, now);
+    if (client->pending || client->incoming.empty()) continue;
+    receive(*client, now);
+  }
+  const std::optional<Failure>& failure = board_.verdict(now);
+  for (StoreClient* const client : clients) {
+    if (client->rank < 0 || client->closing) continue;
+    if (failure && !client->told) {
+      client->told = true;
+      send(*client, {.kind = MessageKind::failed, .value = encode(*failure)});
+    }
+    // The store is in rank 0's process, which therefore leaves last.
+    const bool may_leave = client->rank != 0 || board_.others_left(0);
+    if (client->leaves && may_leave) {
+      client->leaves = false;
+      send(*client, {.kind = MessageKind::left});
+    }
+  }
+}
+
+void StoreService::greet(StoreClient& client, const Message& message) {
+  if (message.kind != MessageKind::hello || !message.key.empty() ||
+      message.value.size() != kTokenBytes) {
+    refuse_client("a connection to the ranks' store must begin with a greeting");
+  }
+  if (message.number != kWireVersion) {
+    refuse_client("a rank uses protocol version " + std::to_string(message.number) +
+                  ", rank 0 version " + std::to_string(kWireVersion) +
+                  "; run the same version of train everywhere");
+  }
+  if (!same_token(message.value, token_)) {
+    refuse_client("the token differs from rank 0's; give every rank the same one");
+  }
+  client.greeted = true;
+  send(client, {.kind = MessageKind::done});
+}
+
+void StoreService::handle(StoreClient& client, Message message, Moment now) {
+  switch (message.kind) {
+    case MessageKind::set:
+      table_.set(message.key, message.value);
+      return send(client, {.kind = MessageKind::done});
+    case MessageKind::add:
+      return send(client,
+                  {.kind = MessageKind::done, .number = table_.add(message.key, message.number)});
+    case MessageKind::get:
+    case MessageKind::wait:
+      client.pending = {.request = std::move(message), .deadline = {}};
+      client.pending->deadline = deadline_of(client.pending->request, now);
+      return answer_pending(client, now);
+    case MessageKind::join:
+    case MessageKind::beat:
+    case MessageKind::report:
+    case MessageKind::sign_off:
+      return handle_watch(client, message, now);
+    default:
+      refuse_client("a rank sent a message that only the ranks' store may send");
+  }
+}
+
+void StoreService::handle_watch(StoreClient& client, const Message& message, Moment now) {
+  const bool joins = message.kind == MessageKind::join;
+  if (joins != (client.rank < 0)) refuse_client("a watchdog joins once, before anything else");
+  if (joins) {
+    const int rank = static_cast<int>(std::clamp<std::int64_t>(message.number, -1, 1 << 30));
+    board_.join(rank, message.key, now);
+    client.rank = rank;
+  } else if (message.kind == MessageKind::beat) {
+    board_.beat(client.rank, decode_pulse(message.number, message.key, message.value), now);
+  } else if (message.kind == MessageKind::report) {
+    const Failure failure = decode_failure(message.value);
+    if (failure.rank != client.rank) refuse_client("a rank reports its own failure only");
+    return board_.report(failure, now);
+  } else {
+    client.leaves = true;
+    return board_.sign_off(client.rank);
+  }
+  send(client, {.kind = MessageKind::done});
+}
+
+void StoreService::answer_pending(StoreClient& client, Moment now) {
+  const Message& request = client.pending->request;
+  const std::string* const value = table_.find(request.key);
+  if (value == nullptr && now < client.pending->deadline) return;
+  if (value == nullptr) {
+    send(client, {.kind = MessageKind::late});
+  } else if (request.kind == MessageKind::get) {
+    send(client, {.kind = MessageKind::found, .value = *value});
+  } else {
+    send(client, {.kind = MessageKind::done});
+  }
+  client.pending.reset();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,69 @@
+// How rank 0's store handles the messages of one client: bytes in, bytes out, no sockets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ranks/rendezvous/socket.h"
+#include "ranks/rendezvous/store.h"
+#include "ranks/rendezvous/store_table.h"
+#include "ranks/rendezvous/watchdog_board.h"
+#include "ranks/rendezvous/wire.h"
+
+namespace trainyard {
+
+/// One connection.
+struct StoreClient {
+  explicit StoreClient(Moment now) : since(now) {}
+
+  /// True if more requests may be answered: they waited until earlier answers were sent.
+  [[nodiscard]] bool can_go_on() const { return held_back && outgoing.size() <= kMaxValueBytes; }
+
+  /// A get or wait that is not yet answered.
+  struct Pending {
+    Message request;
+    Moment deadline;
+  };
+
+  Moment since;            // when it connected
+  bool greeted = false;    // it has sent the token
+  bool closing = false;    // closed once `outgoing` is sent
+  bool told = false;       // the first failure was sent to it
+  bool leaves = false;     // its sign-off is not yet answered
+  bool held_back = false;  // `incoming` may contain whole messages
+  int rank = -1;           // of its watchdog
+  std::optional<Pending> pending;
+  std::string incoming;  // bytes of an incomplete message
+  std::string outgoing;  // bytes not yet sent
+};
+
+class StoreService {
+ public:
+  StoreService(std::string_view token, int ranks, const StoreLimits& store,
+               const WatchdogLimits& watchdog, Moment start)
+      : token_(padded_token(token)), table_(store), board_(ranks, watchdog, start) {}
+
+  /// Processes the whole messages in `client.incoming`, up to one that must wait, or while more
+  /// than a value's size of answers is unsent. A client that breaks the rules is sent the reason
+  /// and marked `closing`, and changes nothing from then on.
+  void receive(StoreClient& client, Moment now);
+  /// Its connection is gone.
+  void lose(const StoreClient& client);
+  /// Answers what can be answered now and what is late; judges the ranks and sends the first
+  /// failure to all of them.
+  void advance(std::span<StoreClient* const> clients, Moment now);
+
+ private:
+  void greet(StoreClient& client, const Message& message);
+  void handle(StoreClient& client, Message message, Moment now);
+  void handle_watch(StoreClient& client, const Message& message, Moment now);
+  void answer_pending(StoreClient& client, Moment now);
+
+  std::string token_;
+  StoreTable table_;
+  WatchdogBoard board_;
+};
+
+}  // namespace trainyard

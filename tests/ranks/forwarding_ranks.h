@@ -1,0 +1,20 @@
+// A communicator that wraps another one, for tests that change some of its calls.
+#pragma once
+
+#include "ranks/comm/forwarding_communicator.h"
+
+namespace trainyard::testing {
+
+/// Says that calls may be recorded and that sums are in no known order, as ranks on GPUs do. Sums
+/// part by part.
+class ForwardingRanks : public ForwardingCommunicator {
+ public:
+  explicit ForwardingRanks(Communicator& ranks) : ForwardingCommunicator(ranks) {}
+  [[nodiscard]] bool recordable() const override { return true; }
+  [[nodiscard]] bool sums_in_tree() const override { return false; }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    Communicator::all_reduce_sums(queue, parts);
+  }
+};
+
+}  // namespace trainyard::testing
