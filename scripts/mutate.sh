@@ -15,13 +15,10 @@ source "$(dirname "$0")/lib.sh"
 # The sources of a family that contain arithmetic.
 files_of() {
   case $1 in
-    ops) echo src/ops/*.h src/ops/*.cpp ;;
+    ops) echo src/ops/*.{h,cpp} ;;
     optim) echo src/optim/*.h src/optim/*.cpp ;;
-    data) echo src/data/{spatial_step.h,spatial_rows.h,gather.h,pipeline.cpp,flip.cpp,shift.cpp} \
-      src/data/{pad_crop.cpp,warp.cpp,keras_warps.cpp,fixed_size.cpp,colour_math.h} \
-      src/data/{sample_program.h,colours.cpp,colour_jitter.cpp,erasing.cpp} \
-      src/data/{preprocess.cpp,statistics.cpp,epoch_order.cpp,synthetic.cpp,shape_figures.cpp} \
-      src/data/sets/shapes_draw.cpp ;;
+    data) echo src/data/augment/*.{h,cpp} src/data/feed/gather.h \
+      src/data/sets/{epoch_order,synthetic,shape_figures,shapes_draw}.cpp ;;
     *) die "no such family: '$1'; known: ops, optim, data" ;;
   esac
 }
