@@ -277,4 +277,17 @@ Error first_of_ranks(RankGroup& ranks, const Error& own) {
   return first.rank == ranks.rank() ? own : error_of(first);
 }
 
+void require_equal_models(const std::string& hash, RankGroup& ranks, std::int64_t step) {
+  const std::vector<std::string> all = ranks.gather(hash);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw Error(
+        ErrorKind::device,
+        "after step " + std::to_string(step) + " rank " + std::to_string(rank) +
+            " has a different model than rank 0 (hash " + all[rank] + ", not " + all[0] +
+            "), though all took the same steps: a rank's memory or an all-reduce is faulty; "
+            "checkpoints saved since the last check may be wrong, too");
+  }
+}
+
 }  // namespace trainyard

@@ -109,4 +109,8 @@ class RankGroup {
 /// Reports `own` to the other ranks and returns the first error of all ranks.
 [[nodiscard]] Error first_of_ranks(RankGroup& ranks, const Error& own);
 
+/// Throws Error{device} naming the first rank whose `hash` is not rank 0's, after `step` steps.
+/// Every rank calls it.
+void require_equal_models(const std::string& hash, RankGroup& ranks, std::int64_t step);
+
 }  // namespace trainyard

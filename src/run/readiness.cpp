@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "model/model_hash.h"
 #include "report/plotter.h"
 #include "run/config/batch_rate.h"
 #include "run/config/layer_rules.h"
@@ -14,7 +15,6 @@
 #include "run/new_run.h"
 #include "run/snapshot.h"
 #include "run/start_warnings.h"
-#include "train/weight_check.h"
 
 namespace trainyard {
 

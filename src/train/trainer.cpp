@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "train/weight_check.h"
+#include "model/model_hash.h"
 
 namespace trainyard {
 namespace {

@@ -1,6 +1,5 @@
-#include "train/weight_check.h"
+#include "model/model_hash.h"
 
-#include "base/error.h"
 #include "base/hash.h"
 
 namespace trainyard {
@@ -27,19 +26,6 @@ std::string model_hash(const Model& model, std::vector<std::byte>& copy) {
     add(memory.averaged().running, blocks.statistic_elements);
   }
   return hash.hex();
-}
-
-void require_equal_models(const std::string& hash, RankGroup& ranks, std::int64_t step) {
-  const std::vector<std::string> all = ranks.gather(hash);
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank] == all[0]) continue;
-    throw Error(
-        ErrorKind::device,
-        "after step " + std::to_string(step) + " rank " + std::to_string(rank) +
-            " has a different model than rank 0 (hash " + all[rank] + ", not " + all[0] +
-            "), though all took the same steps: a rank's memory or an all-reduce is faulty; "
-            "checkpoints saved since the last check may be wrong, too");
-  }
 }
 
 }  // namespace trainyard
