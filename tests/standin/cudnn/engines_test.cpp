@@ -1,7 +1,6 @@
 // The properties of the stand-in's engines, as the program's rules read them.
 #include <doctest/doctest.h>
 
-#include "library_under_test.h"
 #include "plan_run.h"
 #include "runtime/control.h"
 

@@ -5,8 +5,7 @@
 
 namespace standin::cudnn {
 
-/// Checks the whole as cuDNN 9.19 does (tests/standin/wrong_*.cpp compares both), and fills in what
-/// is read from the descriptor afterwards.
+/// Checks the whole as cuDNN 9.19 does, and fills in what is read from the descriptor afterwards.
 [[nodiscard]] cudnnStatus_t finalize(Descriptor& descriptor);
 
 /// Of tensors, convolutions, operations and graphs.

@@ -1,8 +1,7 @@
 #include "plan_run.h"
 
+#include <cstdlib>
 #include <cstring>
-
-#include "library_under_test.h"
 
 namespace standin_tests {
 
@@ -10,6 +9,10 @@ using namespace trainyard;
 using namespace trainyard::cudnn;
 
 namespace {
+
+// Before any GPU is queried.
+[[maybe_unused]] const int kGpus = setenv("STANDIN_GPUS", "3", 1);
+[[maybe_unused]] const int kVisible = unsetenv("CUDA_VISIBLE_DEVICES");
 
 /// The batch, or the filters, are outermost.
 std::vector<std::byte> ones(const GraphTensor& tensor) {
@@ -29,6 +32,11 @@ std::vector<std::byte> ones(const GraphTensor& tensor) {
 }
 
 }  // namespace
+
+const Library& stand_in() {
+  static const Library opened(TY_STANDIN_CUDNN);
+  return opened;
+}
 
 HostTensors tensors_of(const ConvGraph& graph) {
   const GraphTensor bias{

@@ -7,9 +7,13 @@
 
 #include "compute/conv/cudnn/conv_graph.h"
 #include "compute/conv/cudnn/engines.h"
+#include "compute/conv/cudnn/library.h"
 #include "runtime/test_streams.h"
 
 namespace standin_tests {
+
+/// The stand-in for cuDNN.
+[[nodiscard]] const trainyard::cudnn::Library& stand_in();
 
 /// The contents of a graph's tensors, in their layouts.
 struct HostTensors {
