@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "guarded_compute.h"
+#include "simulated_gpu.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -186,8 +186,8 @@ TEST_CASE("synchronous work has no latency") {
 
 TEST_CASE("peaks are measured even if the host cannot access the device's memory") {
   const auto executors = make_reference_executors();
-  const GuardedCompute guarded(*executors);
-  const Compute compute = guarded.compute();
+  SimulatedGpu gpu(*executors);
+  const Compute compute = gpu.compute();
   const CopyWork copy = [&](void* to, const void* from, std::size_t bytes) {
     compute.queue.copy(to, from, bytes);
   };

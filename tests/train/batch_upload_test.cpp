@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "late_compute.h"
 #include "model/batch_memory.h"
+#include "simulated_gpu.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -43,12 +43,12 @@ class Late {
   [[nodiscard]] Compute compute() {
     return {*device_, queue, *executors_, *launches_, uploads_ ? &copies : nullptr};
   }
-  LateMachine machine;
-  LateQueue queue{machine}, copies{machine};
+  SimulatedMachine machine;
+  SimulatedQueue queue{machine}, copies{machine};
 
  private:
   bool uploads_;
-  std::unique_ptr<Device> device_ = make_late_device(machine);
+  std::unique_ptr<Device> device_ = make_simulated_device(machine);
   std::unique_ptr<ExecutorFactory> executors_ = make_reference_executors();
   std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
 };
@@ -132,9 +132,9 @@ TEST_CASE("batches are read in four places in turn, or in one") {
 }
 
 TEST_CASE("four batches are in flight before the host waits for one") {
-  LateMachine idle;
-  LateQueue queue(idle), copies(idle);
-  const auto device = make_late_device(idle);
+  SimulatedMachine idle;
+  SimulatedQueue queue(idle), copies(idle);
+  const auto device = make_simulated_device(idle);
   BatchUpload upload(*device, queue, copies, aligned_bytes(sizeof(int)));
   int from = 1;
   const Upload part{&from, sizeof from};

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "guarded_compute.h"
 #include "labelled_set.h"
 #include "rank_training.h"
 

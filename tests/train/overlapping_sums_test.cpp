@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "forwarding_ranks.h"
-#include "late_compute.h"
 #include "no_tree_ranks.h"
 #include "plan/collectives.h"
 #include "rank_training.h"
+#include "simulated_gpu.h"
 #include "small_training.h"
 #include "thread_ranks.h"
 #include "train/rank_sum.h"
@@ -25,7 +25,7 @@ using namespace trainyard::test;
 
 namespace {
 
-using Ahead = LateCompute::Ahead;
+using Order = SimulatedGpu::Order;
 
 /// Buckets of a parameter or two, so that even small networks have several.
 constexpr BucketBytes kSmallBuckets{.single = 0, .full = 256, .last = 64};
@@ -53,9 +53,9 @@ RankTraining training_on(MakeRankDevice device, const char* network = kSmallNetw
           .device = std::move(device)};
 }
 
-MakeRankDevice late(Ahead ahead) {
-  return [ahead](const ExecutorFactory& executors, Communicator& ranks) {
-    return std::make_unique<LateCompute>(executors, ranks, ahead);
+MakeRankDevice late(Order order) {
+  return [order](const ExecutorFactory& executors, Communicator& ranks) {
+    return std::make_unique<SimulatedGpu>(executors, order, &ranks);
   };
 }
 
@@ -63,13 +63,13 @@ MakeRankDevice late(Ahead ahead) {
 class LateNoTree final : public RankDevice {
  public:
   LateNoTree(const ExecutorFactory& executors, Communicator& ranks)
-      : no_tree_(ranks), late_(executors, no_tree_, Ahead::sums) {}
+      : no_tree_(ranks), late_(executors, Order::sums_ahead, &no_tree_) {}
   [[nodiscard]] Compute compute() override { return late_.compute(); }
   [[nodiscard]] Communicator& ranks() override { return late_.ranks(); }
 
  private:
   NoTreeRanks no_tree_;
-  LateCompute late_;
+  SimulatedGpu late_;
 };
 
 /// Records what each call sums: "100 f32, 3 f64".
@@ -131,9 +131,9 @@ std::vector<std::string> calls_of(DType transport, const std::vector<GradientBuc
 void require_same_bits(RankTraining training, int ranks) {
   training.device = make_processor;
   const std::vector<TrainedRank> after = train_on_ranks(ranks, training);
-  for (const Ahead ahead : {Ahead::model, Ahead::sums}) {
-    CAPTURE(static_cast<int>(ahead));
-    training.device = late(ahead);
+  for (const Order order : {Order::model_ahead, Order::sums_ahead}) {
+    CAPTURE(static_cast<int>(order));
+    training.device = late(order);
     const std::vector<TrainedRank> overlapped = train_on_ranks(ranks, training);
     for (const TrainedRank& rank : overlapped) CHECK(differences(rank, after[0]) == "");
   }
@@ -207,7 +207,7 @@ TEST_CASE(
   const auto executors = make_reference_executors();
   const auto sgd = make_optimizer("sgd", "{lr: 0.1}");
   const auto buckets = [&](Communicator& ranks, const char* network, StepOptions options) {
-    LateCompute late(*executors, ranks, Ahead::model);
+    SimulatedGpu late(*executors, Order::model_ahead, &ranks);
     Model model(
         training_graph(network, 2), late.compute(),
         {.target = reference_target(Precision::fp32), .accumulates = options.accumulate > 1});

@@ -6,8 +6,8 @@
 #include "base/parallel.h"
 #include "data/text/synthetic_sequences.h"
 #include "every_op.h"
-#include "guarded_compute.h"
 #include "rank_training.h"
+#include "simulated_gpu.h"
 #include "train/training_step.h"
 
 using namespace trainyard;
@@ -176,8 +176,8 @@ TEST_CASE("a single shard per rank computes the same as training without shards"
 TEST_CASE(
     "eight shards of one rank are summed on a device whose memory is inaccessible to the host") {
   const auto executors = make_reference_executors();
-  const GuardedCompute guarded(*executors);
-  const Compute compute = guarded.compute();
+  SimulatedGpu gpu(*executors);
+  const Compute compute = gpu.compute();
   const auto ranks = make_single_communicator();
   const auto sgd = make_optimizer("sgd", "{lr: 0.01, momentum: 0.9}");
   const Target target = reference_target(Precision::fp32);

@@ -3,13 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <mutex>
-#include <utility>
 
 #include "conformance.h"
-#include "guarded_compute.h"
-#include "late_compute.h"
 #include "rank_training.h"
 #include "ranks/comm/staged_communicator.h"
+#include "simulated_gpu.h"
 #include "small_training.h"
 #include "thread_ranks.h"
 
@@ -18,29 +16,27 @@ using namespace trainyard::test;
 
 namespace {
 
-/// An OwnCompute with ranks that all-reduce through the host.
-template <class OwnCompute>
+using Order = SimulatedGpu::Order;
+
+/// A simulated GPU with ranks that all-reduce through the host.
 class Staged final : public RankDevice {
  public:
-  /// `arguments` are those of OwnCompute.
-  template <class... Arguments>
-  explicit Staged(Communicator& ranks, Arguments&&... arguments)
-      : own_(std::forward<Arguments>(arguments)...),
-        ranks_(make_staged_communicator(own_.compute().device, ranks)) {}
+  Staged(const ExecutorFactory& executors, Communicator& ranks, Order order)
+      : own_(executors, order), ranks_(make_staged_communicator(own_.compute().device, ranks)) {}
   [[nodiscard]] Compute compute() override { return own_.compute(); }
   [[nodiscard]] Communicator& ranks() override { return *ranks_; }
 
  private:
-  OwnCompute own_;
+  SimulatedGpu own_;
   std::unique_ptr<Communicator> ranks_;
 };
 
-std::unique_ptr<RankDevice> make_guarded(const ExecutorFactory& executors, Communicator& ranks) {
-  return std::make_unique<Staged<GuardedCompute>>(ranks, executors);
+std::unique_ptr<RankDevice> make_at_once(const ExecutorFactory& executors, Communicator& ranks) {
+  return std::make_unique<Staged>(executors, ranks, Order::at_once);
 }
 
 std::unique_ptr<RankDevice> make_late(const ExecutorFactory& executors, Communicator& ranks) {
-  return std::make_unique<Staged<LateCompute>>(ranks, executors, ranks, LateCompute::Ahead::sums);
+  return std::make_unique<Staged>(executors, ranks, Order::sums_ahead);
 }
 
 void require_same_bits(RankTraining training, int ranks, const MakeRankDevice& device) {
@@ -90,7 +86,7 @@ std::vector<std::string> breaches_on(const MakeRankDevice& make, int ranks) {
 }  // namespace
 
 TEST_CASE("ranks that all-reduce through the host pass the tests of every group") {
-  for (const MakeRankDevice& make : {MakeRankDevice(make_guarded), MakeRankDevice(make_late)}) {
+  for (const MakeRankDevice& make : {MakeRankDevice(make_at_once), MakeRankDevice(make_late)}) {
     for (const int ranks : {1, 2, 3, 4}) {
       CAPTURE(ranks);
       for (const std::string& breach : breaches_on(make, ranks)) FAIL_CHECK(breach);
@@ -99,9 +95,9 @@ TEST_CASE("ranks that all-reduce through the host pass the tests of every group"
 }
 
 TEST_CASE("ranks whose all-reduces are enqueued pass the tests of every group") {
-  for (const auto ahead : {LateCompute::Ahead::model, LateCompute::Ahead::sums}) {
-    const MakeRankDevice make = [ahead](const ExecutorFactory& executors, Communicator& ranks) {
-      return std::make_unique<LateCompute>(executors, ranks, ahead);
+  for (const Order order : {Order::model_ahead, Order::sums_ahead}) {
+    const MakeRankDevice make = [order](const ExecutorFactory& executors, Communicator& ranks) {
+      return std::make_unique<SimulatedGpu>(executors, order, &ranks);
     };
     for (const int ranks : {1, 2, 3, 4}) {
       CAPTURE(ranks);
@@ -112,13 +108,13 @@ TEST_CASE("ranks whose all-reduces are enqueued pass the tests of every group") 
 
 TEST_CASE("training of replicas on one GPU is bit-identical to ranks on CPUs") {
   for (const int ranks : {2, 4}) {
-    require_same_bits(training_with({}), ranks, make_guarded);
+    require_same_bits(training_with({}), ranks, make_at_once);
     require_same_bits(training_with({}), ranks, make_late);
   }
 }
 
 TEST_CASE("it is with micro-batches, with shards, and with gradients in 16 bits") {
-  for (const auto& make : {make_guarded, make_late}) {
+  for (const auto& make : {make_at_once, make_late}) {
     require_same_bits(training_with({.accumulate = 2}), 2, make);
     require_same_bits(training_with({.shards = 4}), 2, make);
     require_same_bits(training_with({.accumulate = 2, .shards = 4}), 2, make);
@@ -129,7 +125,7 @@ TEST_CASE("it is with micro-batches, with shards, and with gradients in 16 bits"
 TEST_CASE("it is with synchronised batch norms, in work that is not recorded") {
   RankTraining training = training_with({});
   training.network = kSynced;
-  require_same_bits(training, 2, make_guarded);
+  require_same_bits(training, 2, make_at_once);
 }
 
 TEST_CASE("all-reduces through the host cannot be recorded, others can") {

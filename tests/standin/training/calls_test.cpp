@@ -1,10 +1,14 @@
 // What the host calls for a batch on a GPU: one copy, one launch of a recording, and no wait.
+#include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 
+#include "base/error.h"
 #include "data/sets/synthetic.h"
+#include "device/cuda/cuda_device.h"
 #include "one_gpu.h"
 #include "ranks/comm/forwarding_communicator.h"
 #include "runtime/control.h"
@@ -146,4 +150,26 @@ TEST_CASE("on several ranks too, whose batches each leave a row of results on th
           Calls{.copies = 2 * count + 1, .fills = count, .launches = count, .waits = 1});
   }
   CHECK(training.evaluate(8, *alone).loss == once.loss);
+}
+
+TEST_CASE("querying an event that is not done leaves no error for the next check") {
+  const auto device = cuda::make_cuda_device(0);
+  const auto queue = device->make_queue();
+  const auto memory = device->allocate(16);
+  const auto event = device->make_event();
+  standin::set_idle(std::chrono::hours(1));
+  queue->fill(memory->data(), std::byte{0}, 16);
+  event->record(*queue);
+  CHECK_FALSE(event->done());
+  CHECK(cudaGetLastError() == cudaSuccess);
+  queue->wait();
+  CHECK(event->done());
+  standin::set_idle(std::chrono::milliseconds(1));
+}
+
+TEST_CASE("an event whose work failed reports it") {
+  const auto event = cuda::make_cuda_device(0)->make_event();
+  standin::request_failures("cudaEventQuery=cudaErrorIllegalAddress");
+  CHECK_THROWS_AS(static_cast<void>(event->done()), Error);
+  standin::request_failures("");
 }
