@@ -16,7 +16,7 @@ ConvGraph adding_conv() {
 
 TEST_CASE("a result that is added is of an engine that adds, even if another one is faster") {
   EngineRun run;
-  fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_result = true}};
+  scripted_cudnn().engines = {{.index = 3}, {.index = 5, .adds_result = true}};
   run.milliseconds = {{3, 1.0}, {5, 2.0}};
   const EngineChoice choice = run.choose(0, adding_conv());
   CHECK(choice == EngineChoice{.engine = 5, .adds_result = true});
@@ -30,13 +30,14 @@ TEST_CASE(
   for (const bool tune : {true, false}) {
     EngineRun run({.tune = tune});
     CHECK(result_workspace(adding_conv()) == 512);
-    fake_cudnn().engines = {{.index = 2, .workspace_bytes = 1000 - 512 + 1},
-                            {.index = 3, .workspace_bytes = 1000 - 512},
-                            {.index = 5, .adds_result = true, .plan = CUDNN_STATUS_NOT_SUPPORTED}};
+    scripted_cudnn().engines = {
+        {.index = 2, .workspace_bytes = 1000 - 512 + 1},
+        {.index = 3, .workspace_bytes = 1000 - 512},
+        {.index = 5, .adds_result = true, .plan = CUDNN_STATUS_NOT_SUPPORTED}};
     run.milliseconds = {{2, 1.0}, {3, 2.0}};
     CHECK(run.choose(0, adding_conv()) == EngineChoice{.engine = 3});
     EngineRun resumed({.tune = tune, .engines = run.book->chosen()});
-    fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_result = true}};
+    scripted_cudnn().engines = {{.index = 3}, {.index = 5, .adds_result = true}};
     CHECK(resumed.choose(0, adding_conv()) == EngineChoice{.engine = 3});
     CHECK(resumed.warnings.empty());
   }
@@ -44,7 +45,7 @@ TEST_CASE(
 
 TEST_CASE("a known choice that adds what is not to be added is rejected") {
   EngineRun run({.engines = engines_with({.engine = 5, .adds_result = true})});
-  fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_result = true}};
+  scripted_cudnn().engines = {{.index = 3}, {.index = 5, .adds_result = true}};
   run.milliseconds = {{3, 1.0}};
   CHECK(run.choose().engine == 3);
   REQUIRE(run.warnings.size() == 1);

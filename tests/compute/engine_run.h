@@ -1,4 +1,4 @@
-// A run on one GPU that chooses engines, with functions that simulate cuDNN and scripted times.
+// A run on one GPU that chooses engines, with a scripted cuDNN and scripted times.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -12,6 +12,7 @@
 #include "base/gpu_error.h"
 #include "compute/conv/cudnn/engine_tuner.h"
 #include "fake_cudnn.h"
+#include "scripted_cudnn.h"
 
 namespace trainyard::testing {
 
@@ -22,7 +23,7 @@ inline constexpr EngineRules kRules{
 
 /// A run on one GPU: its settings, and its output.
 struct EngineRun {
-  Library library = fake_library();
+  Library library = scripted_library();
   std::map<std::int64_t, double> milliseconds;  // by engine; without one it fails to run
   std::vector<std::string> warnings;
   std::vector<std::int64_t> tried;    // and timed

@@ -1,4 +1,5 @@
-// Functions that simulate cuDNN: descriptors that store what is set, and scripted engines.
+// A cuDNN that follows a script: descriptors that store what is set, and engines that fail or serve
+// as told.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace trainyard::testing {
 
-/// An engine that the fake proposes, in the order of the script.
-struct FakeEngine {
+/// An engine that the script proposes, in the order of the script.
+struct ScriptedEngine {
   std::int64_t index = 0;
   std::vector<cudnn::Knob> knobs = {};
   std::vector<cudnnBackendNumericalNote_t> notes = {};
@@ -23,18 +24,18 @@ struct FakeEngine {
   cudnnStatus_t plan = CUDNN_STATUS_SUCCESS;  // the result of making its plan
 };
 
-/// What the fake does, and how often it was called. C functions can only reach statics.
-struct FakeCudnn {
-  std::vector<FakeEngine> engines = {};
+/// What the script does, and how often it was called. C functions can only reach statics.
+struct ScriptedCudnn {
+  std::vector<ScriptedEngine> engines = {};
   cudnnStatus_t mode_a = CUDNN_STATUS_SUCCESS;
   int plans = 0;        // made, or tried
   int descriptors = 0;  // that are alive
   int lists = 0;        // of proposals, requested
 };
 
-/// A library whose script is fake_cudnn(), which is emptied.
-[[nodiscard]] cudnn::Library fake_library();
-[[nodiscard]] FakeCudnn& fake_cudnn();
+/// A library whose script is scripted_cudnn(), which is emptied.
+[[nodiscard]] cudnn::Library scripted_library();
+[[nodiscard]] ScriptedCudnn& scripted_cudnn();
 
 /// A convolution of 8 channels to 8 over 4 by 4 pixels, in a GPU's layout.
 [[nodiscard]] cudnn::ConvGraph small_conv(DType type);

@@ -6,6 +6,7 @@
 #include "base/gpu_error.h"
 #include "compute/matmul/cublaslt/matmul_library.h"
 #include "fake_cudnn.h"
+#include "scripted_cudnn.h"
 
 using namespace trainyard;
 using namespace trainyard::cudnn;
@@ -29,7 +30,7 @@ bool is_of_gpu(const F& f) {
 }  // namespace
 
 TEST_CASE("a failure of cuDNN is a GPU error only if the GPU has failed") {
-  Functions functions = trainyard::testing::fake_library().call();
+  Functions functions = trainyard::testing::scripted_library().call();
   for (const cudnnStatus_t status : {CUDNN_STATUS_BAD_PARAM, CUDNN_STATUS_EXECUTION_FAILED}) {
     functions.device_fault = no_fault;
     CHECK_FALSE(is_of_gpu([&] { Library(functions).check(status, "running a convolution"); }));
