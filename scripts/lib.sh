@@ -9,7 +9,7 @@ build_packages=(g++ cmake ninja-build libyaml-cpp-dev libcli11-dev libfmt-dev li
   libdnnl-dev libgloo-dev nlohmann-json3-dev libxxhash-dev libjpeg-dev libwebp-dev zlib1g-dev libcurl4-openssl-dev
   doctest-dev fonts-dejavu-core)
 # shellcheck disable=SC2034
-run_packages=(gnuplot-nox libcurl4)
+run_packages=(gnuplot-nox graphviz libcurl4)
 
 say() { printf '== %s\n' "$*" >&2; }
 die() {

@@ -96,8 +96,8 @@ attack() {
   export -f in_own_dev
   while ((count < $1)); do
     choose_verb
-    if [[ $flag == *plot ]]; then
-      type -P gnuplot >/dev/null || continue
+    if [[ $flag == *plot || $flag == summary ]]; then
+      type -P gnuplot dot >/dev/null || continue
       search=$PATH
     else
       search=/nonexistent

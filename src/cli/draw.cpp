@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/output_place.h"
+#include "base/read_file.h"
+#include "base/text.h"
 #include "cli/environment.h"
 #include "report/plotter.h"
 
@@ -43,6 +45,27 @@ std::string draw_script(const std::string& script, const fs::path& place) {
   const std::array<std::span<const std::byte>, 1> parts = {drawn.bytes};
   if (drawn.complaint.empty()) disk.write_output(place, parts);
   return drawn.complaint;
+}
+
+void draw_dot(const std::string& graph, const fs::path& place) {
+  const Disk disk;
+  const ScratchFolder folder(disk, fs::temp_directory_path());
+  const fs::path drawn = folder.path() / "network.svg", errors = folder.path() / "dot.log";
+  const Command command{.program = program_in_path("dot").value(),
+                        .arguments = {"-Tsvg"},
+                        .environment = {"LC_ALL=C.UTF-8"},
+                        .folder = folder.path(),
+                        .errors = errors,
+                        .output = drawn,
+                        .input = graph};
+  const std::optional<int> code = ChildProcess(command).wait();
+  constexpr std::size_t kMostErrors = 1 << 20;
+  if (code != 0) {
+    const std::string ended = code ? "ended with code " + std::to_string(*code) : "did not end";
+    require_drawn(place, "dot " + ended + ": " +
+                             std::string(trimmed(read_text(errors, ErrorKind::disk, kMostErrors))));
+  }
+  disk.write_output(place, read_text(drawn, ErrorKind::disk, command.most_file_bytes));
 }
 
 }  // namespace trainyard::cli

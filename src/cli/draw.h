@@ -1,7 +1,8 @@
-// Draws a picture of curves for a verb.
+// Draws the pictures of verbs: curves with gnuplot, networks with Graphviz.
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "analysis/curve_picture.h"
 
@@ -19,5 +20,9 @@ void draw_output(const CurvePicture& picture, const std::filesystem::path& place
 /// Draws a script to the place of a flag. Returns gnuplot's complaint.
 [[nodiscard]] std::string draw_script(const std::string& script,
                                       const std::filesystem::path& place);
+
+/// Lays out a graph with the dot of PATH, as SVG to the place of a flag. Throws Error{disk} with
+/// dot's complaint.
+void draw_dot(const std::string& graph, const std::filesystem::path& place);
 
 }  // namespace trainyard::cli

@@ -6,12 +6,13 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/output_place.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
+#include "cli/draw.h"
+#include "cli/environment.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
@@ -89,11 +90,15 @@ std::string table_of(const Summary& summary, const SummaryFlags& flags) {
   return text;
 }
 
-/// The place for --svg; "" without it.
+/// The place for --svg; "" without it. Refuses it if nothing can draw it.
 std::string place_for_figure(const std::string& svg) {
   const bool plain = !svg.empty() && !output_place(svg).is_stream();
   if (plain && lower_case(fs::path(svg).extension().string()) != ".svg") {
     refuse_command("--svg: '" + svg + "' does not end in .svg; name an SVG file");
+  }
+  if (!svg.empty() && !program_in_path("dot")) {
+    refuse_command(
+        "--svg: dot was not found, which draws the network; install it (apt-get install graphviz)");
   }
   return place_for("--svg", svg);
 }
@@ -107,7 +112,7 @@ struct ShownNetwork {
 
 void show(const ShownNetwork& network, const std::string& name, const std::string& svg,
           const SummaryFlags& flags) {
-  if (!svg.empty()) Disk().write_output(svg, svg_text(figure_of(network.graph, name)));
+  if (!svg.empty()) draw_dot(dot_text(figure_of(network.graph, name)), svg);
   const Summary summary = summarise(network.graph, network.closing_in_loss);
   const std::string text = flags.json     ? summary_json(summary)
                            : flags.expand ? expanded_yaml(network.graph)

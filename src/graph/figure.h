@@ -46,8 +46,7 @@ struct Figure {
 /// branches of an earlier one.
 [[nodiscard]] Figure figure_of(const Graph& graph, const std::string& title);
 
-/// The figure as an SVG file. The network is the column on the left; columns that would be too long
-/// go on to the right.
-[[nodiscard]] std::string svg_text(const Figure& figure);
+/// The figure in Graphviz's language: the network, and each block in a frame.
+[[nodiscard]] std::string dot_text(const Figure& figure);
 
 }  // namespace trainyard

@@ -168,9 +168,6 @@ run "$train" summary net.yaml
 expect_code 0
 expect_out "conv1"
 expect_out_match "parameters +112 "
-run "$train" summary net.yaml --svg net.svg --json
-expect_code 0
-expect_file net.svg
 run "$train" summary net.yaml --set epochs=3
 expect_code 2
 expect_err "'net.yaml' is a network; --plan and --set need a run file that names it: network: {file: net.yaml}"

@@ -1,10 +1,7 @@
-// The drawing of a network: what its boxes say, and that they lie where they should.
+// The drawing of a network: what its boxes say, and their edges.
 #include "graph/figure.h"
 
 #include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 
 #include "graph/outline.h"
 #include "support.h"
@@ -108,50 +105,20 @@ TEST_CASE("blocks that differ in kernels, strides or branches are drawn apart") 
   CHECK(figure.blocks[2].others == std::vector<std::string>{"unit8", "unit14"});
 }
 
-/// The value of an attribute at its first place after `from`.
-int attribute(const std::string& svg, const std::string& name, std::size_t from) {
-  const std::size_t at = svg.find(" " + name + "=\"", from);
-  REQUIRE(at != std::string::npos);
-  return std::stoi(svg.substr(at + name.size() + 3));
-}
-
-TEST_CASE("in the SVG no boxes overlap, and all of them are on the page") {
-  for (const char* file : {"models/minigooglenet.yaml", "models/resnet_cifar.yaml",
-                           "models/minigooglenet_aux.yaml", "models/imdb_lstm.yaml"}) {
-    CAPTURE(file);
-    const std::string svg = svg_text(figure_of(test::build_file(file), file));
-    const int width = attribute(svg, "width", 0), height = attribute(svg, "height", 0);
-    struct Rectangle {
-      int x, y, width, height;
-    };
-    std::vector<Rectangle> boxes;
-    for (std::size_t at = svg.find("<title>"); at != std::string::npos;
-         at = svg.find("<title>", at + 1)) {
-      // The last rectangle of the group: those before it are its shadows.
-      const std::size_t box = svg.rfind("<rect", svg.find("<text", at));
-      boxes.push_back({attribute(svg, "x", box), attribute(svg, "y", box),
-                       attribute(svg, "width", box), attribute(svg, "height", box)});
-    }
-    REQUIRE(boxes.size() > 3);
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-      const Rectangle& a = boxes[i];
-      CHECK(a.x >= 0);
-      CHECK(a.y >= 0);
-      CHECK(a.x + a.width <= width);
-      CHECK(a.y + a.height <= height);
-      for (std::size_t k = 0; k < i; ++k) {
-        const Rectangle& b = boxes[k];
-        const bool apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y ||
-                           b.y + b.height <= a.y;
-        CHECK(apart);
-      }
-    }
-  }
-}
-
-TEST_CASE("text that XML reserves is escaped") {
-  const std::string svg = svg_text(figure_of(test::build(kNetwork), "a < b & \"c\""));
-  CHECK(svg.find(">a &lt; b &amp; &quot;c&quot;</text>") != std::string::npos);
+TEST_CASE("the drawing has a box for each of the figure's, an edge for each branch, and frames") {
+  const std::string dot = dot_text(figure_of(test::build(kNetwork), "a < b & \"c\""));
+  const auto has = [&dot](const char* text) { return dot.find(text) != std::string::npos; };
+  CHECK(dot.starts_with("digraph {\n"));
+  CHECK(dot.ends_with("}\n"));
+  CHECK(has("label=\"a < b & \\\"c\\\"\\n"));
+  CHECK(has("b1 [label=\"conv 3×3 /2, bn, relu\\n[8, 8, 8]\""));
+  CHECK(has("b0 -> b1\n"));
+  CHECK(has("b2 [label=\"unit1 … unit3\\n[8, 8, 8] × 3\""));
+  CHECK(has("peripheries=2"));
+  // concat reads its two branches, of which each reads what is above them.
+  CHECK(has("b2 -> b4\nb4 -> b3\n"));
+  CHECK(has("b2 -> b5\nb5 -> b3\n"));
+  CHECK(has("label=\"unit1\\nalso unit2, unit3\""));
 }
 
 }  // namespace
