@@ -1,12 +1,13 @@
-// Suites: named lists of configs to measure, with the rates published for them. A suite is data: to
-// add one, add it to the list in suite.cpp.
+// Suites: the rates that other programs published for shipped configs, and ours beside them.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <filesystem>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "bench/scaling.h"
 
 namespace trainyard {
 
@@ -19,30 +20,49 @@ struct SuitePlace {
 /// "CPU", "2 CPU ranks", "1 GPU", "8 GPUs".
 [[nodiscard]] std::string place_text(const SuitePlace& place);
 
-/// A rate that somebody published.
-struct PublishedRate {
-  std::string by;        // "Keras-MXNet"
-  std::string hardware;  // "c5.18xlarge (36 cores)"
-  SuitePlace place;
-  std::int64_t batch = 0;  // on all devices together
-  double samples_per_second = 0;
-  bool inference = false;
-};
-
-struct SuiteRow {
-  std::string name;    // "LSTM on Nietzsche"
+/// A rate of a row at a place: published, or ours, measured or not.
+struct SuiteLine {
+  std::string row;     // "LSTM, Nietzsche"
   std::string config;  // a name in configs/
-  std::vector<PublishedRate> published;
+  std::string by;      // "train", "Keras-MXNet"
+  std::string hardware;
+  SuitePlace place;
+  bool inference = false;      // forward passes instead of training
+  std::string unit;            // as in BenchResult; "": not known
+  std::int64_t batch = 0;      // on all devices together; 0: not known
+  std::optional<double> rate;  // samples a second; empty: not measured
+  std::string versions;
+  std::string source;              // of a published rate
+  std::string reason;              // why it was not measured
+  std::optional<ScalingRow> ours;  // of our rate
 };
 
-struct Suite {
+/// The published rates of a CSV file, whose columns are named as those of suite_csv(). Throws
+/// Error{config} with the line at fault.
+[[nodiscard]] std::vector<SuiteLine> read_suite(const std::filesystem::path& file);
+
+struct SuiteReport {
   std::string name;
-  std::string published;  // by which programs, in which versions
-  std::string source;     // of the published rates
-  std::vector<SuiteRow> rows;
+  std::vector<SuiteLine> lines;
 };
+/// Our line of a row, with what was measured if anything was.
+[[nodiscard]] SuiteLine our_line(SuiteLine line, const std::string& version,
+                                 const std::optional<ScalingRow>& measured);
+/// For each config of `ours` in turn, place by place: ours, then the published rates of its task.
+[[nodiscard]] std::vector<SuiteLine> with_published(const std::vector<SuiteLine>& ours,
+                                                    const std::vector<SuiteLine>& published);
 
-/// All suites.
-[[nodiscard]] std::span<const Suite> suites();
+/// For people: for each row a line per place with ours and the published rates, and why some were
+/// not measured, in brief.
+[[nodiscard]] std::string suite_table(const SuiteReport& report);
+/// A line for each line; `state` is measured, published, or not measured with a reason.
+[[nodiscard]] std::string suite_csv(const SuiteReport& report);
+/// The same as JSON lines; what is not known is null.
+[[nodiscard]] std::string suite_json(const SuiteReport& report);
+/// A gnuplot script that draws a panel for each row, with a group of bars for each place: ours and
+/// the published rates, to the file name of `output`, as scaling_script() does. What was not
+/// measured has no bar, and its panel says so.
+[[nodiscard]] std::string suite_script(const SuiteReport& report,
+                                       const std::filesystem::path& output);
 
 }  // namespace trainyard

@@ -1,11 +1,11 @@
-#include "bench/suite_plot.h"
-
+// The bar chart of `train bench --suite`.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
+#include "bench/suite.h"
 #include "report/plot_script.h"
 
 namespace trainyard {
@@ -71,7 +71,7 @@ std::string panel_plot(std::size_t panel, const Lines& lines, std::span<const st
   const auto count = static_cast<double>(names.size());
   const double width = 0.8 / count;
   const std::string unit = lines.front().unit.empty() ? "samples" : lines.front().unit;
-  std::string script = "set title " + gnuplot_text(lines.front().row->name) +
+  std::string script = "set title " + gnuplot_text(lines.front().row) +
                        " noenhanced font ',12'\nset ylabel " + gnuplot_text(unit + "/s") +
                        " textcolor rgb '#555555'\n";
   script += fmt::format(
@@ -137,11 +137,11 @@ rate(value) = value >= 99.95 ? sprintf('%.0f', value) : sprintf('%.3g', value)
 }  // namespace
 
 std::string suite_script(const SuiteReport& report, const std::filesystem::path& output) {
-  const Lines all = suite_lines(report);
+  const Lines& all = report.lines;
   const std::vector<std::string> names = bars_of(all);
   std::vector<Lines> panels;
   for (const SuiteLine& line : all) {
-    if (panels.empty() || panels.back().front().row != line.row) panels.emplace_back();
+    if (panels.empty() || panels.back().front().config != line.config) panels.emplace_back();
     panels.back().push_back(line);
   }
   const std::size_t rows = (panels.size() + kColumns - 1) / kColumns;
@@ -155,7 +155,7 @@ std::string suite_script(const SuiteReport& report, const std::filesystem::path&
       "prefix.{}\n{}{}set multiplot title {} noenhanced font ',15'\n",
       svg ? "svg" : "pngcairo", 460 * columns + 40, 330 * rows + 120,
       gnuplot_text(output.filename().string()), gnuplot_look(), kPanels,
-      gnuplot_text(report.suite->name + (report.inference ? ", inference" : ", training")));
+      gnuplot_text(report.name + (all.front().inference ? ", inference" : ", training")));
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double height = 0.84 / static_cast<double>(rows),
                  width = 1.0 / static_cast<double>(columns);

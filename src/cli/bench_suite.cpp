@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bench/suite_plot.h"
-#include "bench/suite_report.h"
+#include "bench/suite.h"
 #include "cli/print.h"
 #include "cli/version.h"
 #include "config/diagnostics.h"
@@ -18,27 +17,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Suite& suite_named(const std::string& name) {
-  const auto found = std::ranges::find(suites(), name, &Suite::name);
-  if (found != suites().end()) return *found;
+/// The published rates of a suite: NAME.csv in the folder suites/ of the configs.
+std::vector<SuiteLine> suite_named(const std::string& name) {
   std::vector<std::string> names;
-  for (const Suite& suite : suites()) names.push_back(suite.name);
+  for (const fs::path& file : known_suites()) {
+    names.push_back(file.stem().string());
+    if (names.back() == name) return read_suite(file);
+  }
   refuse_command("--suite: there is no suite '" + name + "'; known: " + joined(names) +
                  config::suggestion(name, names));
 }
 
-/// The rows that --rows names, or all.
-std::vector<const SuiteRow*> rows_of(const Suite& suite, const std::string& names) {
-  std::vector<const SuiteRow*> rows;
+/// The rows that --rows names, or all: the first rate of each config.
+std::vector<SuiteLine> rows_of(const SuiteFlags& flags, const std::vector<SuiteLine>& suite) {
+  std::vector<SuiteLine> rows;
   std::vector<std::string> configs;
-  for (const SuiteRow& row : suite.rows) configs.push_back(row.config);
-  for (const std::string& name : names.empty() ? configs : split(names, ',')) {
-    const auto found = std::ranges::find(suite.rows, name, &SuiteRow::config);
-    if (found == suite.rows.end()) {
-      refuse_command("--rows: " + suite.name + " has no row '" + name + "'; it has " +
+  for (const SuiteLine& line : suite) {
+    if (configs.empty() || configs.back() != line.config) configs.push_back(line.config);
+  }
+  for (const std::string& name : flags.rows.empty() ? configs : split(flags.rows, ',')) {
+    const auto found = std::ranges::find(suite, name, &SuiteLine::config);
+    if (found == suite.end()) {
+      refuse_command("--rows: " + flags.name + " has no row '" + name + "'; it has " +
                      joined(configs) + config::suggestion(name, configs));
     }
-    rows.push_back(&*found);
+    rows.push_back(*found);
   }
   return rows;
 }
@@ -120,28 +123,27 @@ RowStarts start_row(const ScalingFlags& flags, const SuitePlace& place) {
 /// Measures the rows one after another.
 class SuiteRun {
  public:
-  SuiteRun(const Suite& suite, const ScalingFlags& flags, const Context& context)
-      : flags_(flags),
-        context_(context),
-        report_{.suite = &suite, .inference = flags.inference, .version = version_text()} {}
+  SuiteRun(const ScalingFlags& flags, const Context& context) : flags_(flags), context_(context) {}
 
-  void measure(const SuiteRow& row, const SuitePlace& place);
-  [[nodiscard]] const SuiteReport& report() const { return report_; }
+  void measure(const SuiteLine& row, const SuitePlace& place);
+  [[nodiscard]] const std::vector<SuiteLine>& lines() const { return lines_; }
   /// 0 if anything was measured.
   [[nodiscard]] int exit_code() const { return measured_ ? 0 : first_failure_; }
 
  private:
-  [[nodiscard]] SuiteMeasurement measured(const SuiteRow& row, const SuitePlace& place);
+  [[nodiscard]] SuiteLine measured(const SuiteLine& row, const SuitePlace& place);
 
   const ScalingFlags& flags_;
   const Context& context_;
-  SuiteReport report_;
+  std::vector<SuiteLine> lines_;
   bool measured_ = false;
   int first_failure_ = 0;
 };
 
-SuiteMeasurement SuiteRun::measured(const SuiteRow& row, const SuitePlace& place) {
-  SuiteMeasurement found{.row = &row, .place = place};
+SuiteLine SuiteRun::measured(const SuiteLine& row, const SuitePlace& place) {
+  SuiteLine found{
+      .row = row.row, .config = row.config, .place = place, .inference = flags_.inference};
+  std::optional<ScalingRow> figures;
   int code = 0;
   try {
     ScalingFlags flags = flags_;
@@ -150,12 +152,12 @@ SuiteMeasurement SuiteRun::measured(const SuiteRow& row, const SuitePlace& place
     const ScalingSubject subject =
         scaling_subject(flags, scaling_config(flags, place.ranks), place.ranks);
     found.unit = subject.unit;
-    found.batch = subject.batch;
+    found.batch = subject.batch * place.ranks;
     const RowStarts starts = start_row(flags, place);
     if (starts.end.signal != 0) static_cast<void>(end_as(starts.end, context_.messages));
     found.reason = starts.error;
     code = starts.end.exit_code;
-    if (code == 0) found.measured = scaling_rows(starts.rounds).front();
+    if (code == 0) figures = scaling_rows(starts.rounds).front();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::command_line || error.kind() == ErrorKind::bug) throw;
     found.reason = trimmed(split(error.what(), '\n').front());
@@ -163,31 +165,31 @@ SuiteMeasurement SuiteRun::measured(const SuiteRow& row, const SuitePlace& place
   }
   measured_ = measured_ || code == 0;
   if (first_failure_ == 0) first_failure_ = code;
-  return found;
+  return our_line(std::move(found), version_text(), figures);
 }
 
-void SuiteRun::measure(const SuiteRow& row, const SuitePlace& place) {
+void SuiteRun::measure(const SuiteLine& row, const SuitePlace& place) {
   std::fprintf(stderr, "%s: %s\n", row.config.c_str(), place_text(place).c_str());
-  SuiteMeasurement found = measured(row, place);
-  if (!found.measured) std::fprintf(stderr, "  not measured: %s\n", found.reason.c_str());
-  report_.measurements.push_back(std::move(found));
+  lines_.push_back(measured(row, place));
+  const SuiteLine& line = lines_.back();
+  if (!line.rate) std::fprintf(stderr, "  not measured: %s\n", line.reason.c_str());
 }
 
 }  // namespace
 
 int bench_suite(const SuiteFlags& suite_flags, const ScalingFlags& flags, const Context& context) {
-  const Suite& suite = suite_named(suite_flags.name);
-  const std::vector<const SuiteRow*> rows = rows_of(suite, suite_flags.rows);
+  const std::vector<SuiteLine> published = suite_named(suite_flags.name);
+  const std::vector<SuiteLine> rows = rows_of(suite_flags, published);
   const std::vector<SuitePlace> places = places_of(flags);
-  const Picture picture = picture_of(flags, suite.name + ".png");
+  const Picture picture = picture_of(flags, suite_flags.name + ".png");
   if (own_identity()) {
     refuse_command("--suite starts the ranks itself; start train directly");
   }
-  SuiteRun run(suite, flags, context);
-  for (const SuiteRow* row : rows) {
-    for (const SuitePlace& place : places) run.measure(*row, place);
+  SuiteRun run(flags, context);
+  for (const SuiteLine& row : rows) {
+    for (const SuitePlace& place : places) run.measure(row, place);
   }
-  const SuiteReport& report = run.report();
+  const SuiteReport report{suite_flags.name, with_published(run.lines(), published)};
   print(flags.json ? suite_json(report) : suite_table(report), flags.json);
   write_files(picture, suite_csv(report), suite_script(report, picture.output));
   return run.exit_code();

@@ -120,6 +120,8 @@ void offer_values(const CLI::App& program, const CLI::Option& option, Word& word
   }
   for (const std::string& name : flag_names(option)) {
     if (name == "--config" || name == "--schedule") offer_run_files(known_configs(), word);
+    if (name != "--suite") continue;
+    for (const fs::path& suite : known_suites()) word.add(suite.stem());
   }
 }
 

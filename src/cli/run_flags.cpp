@@ -38,6 +38,16 @@ std::vector<fs::path> config_folders() {
   return {"configs", prefix / "share" / "trainyard" / "configs"};
 }
 
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.is_regular_file(ignored)) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 DeviceChoice::Kind kind_of(const RunFlags& flags) {
   return flags.device == "reference" ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
 }
@@ -128,13 +138,18 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
 
 std::vector<fs::path> known_configs() {
   std::vector<fs::path> files;
-  std::error_code ignored;
   for (const fs::path& folder : config_folders()) {
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      files.push_back(entry.path().filename());
-    }
+    for (const fs::path& file : files_in(folder)) files.push_back(file.filename());
   }
   return files;
+}
+
+std::vector<fs::path> known_suites() {
+  for (const fs::path& folder : config_folders()) {
+    const std::vector<fs::path> files = files_in(folder / "suites");
+    if (!files.empty()) return files;
+  }
+  return {};
 }
 
 fs::path find_config(const std::string& name) {

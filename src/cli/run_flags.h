@@ -66,6 +66,8 @@ void print_warning(const std::string& text);
 
 /// The names of the files in the two folders configs/ of find_config().
 [[nodiscard]] std::vector<std::filesystem::path> known_configs();
+/// The files in the folders suites/ of those; see read_suite().
+[[nodiscard]] std::vector<std::filesystem::path> known_suites();
 /// The config.yaml of a run folder; else `name` as given, then in configs/ under the current
 /// folder, then in the share folder of the installed program; ".yaml" may be left out. Throws
 /// Error{config} with the paths tried and the nearest name.

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "bench/bench.h"
 #include "bench/peer_rates.h"
-#include "bench/suite.h"
 #include "cli/bench_layers.h"
 #include "cli/bench_scaling.h"
 #include "cli/bench_suite.h"
@@ -183,19 +182,13 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
   }
 }
 
-std::string suite_names() {
-  std::vector<std::string> names;
-  for (const Suite& suite : suites()) names.push_back(suite.name);
-  return joined(names, "|");
-}
-
 void add_suite_flags(CLI::App& app, SuiteFlags& flags) {
   CLI::Option* const suite =
       app.add_option(
              "--suite", flags.name,
              "instead of a run file: measure the rows of a published benchmark, and show its "
              "figures beside ours")
-          ->type_name(suite_names());
+          ->type_name("NAME");
   suite->excludes("--config")->excludes("--layers")->excludes("--node-times");
   suite->excludes("--compare");
   suite->excludes("--replicas")->excludes("--hosts")->excludes("--sync-dir");

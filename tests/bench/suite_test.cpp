@@ -3,15 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "base/child_process.h"
 #include "base/text.h"
-#include "bench/suite_plot.h"
-#include "bench/suite_report.h"
 #include "report/plotter.h"
 
 using namespace trainyard;
@@ -20,28 +18,25 @@ using trainyard::testing::text_of;
 
 namespace {
 
-const Suite kSuite{.name = "small",
-                   .published = "Others 1.0",
-                   .source = "https://example.org/figures",
-                   .rows = {{.name = "A, one row",
-                             .config = "a",
-                             .published = {{.by = "Others",
-                                            .hardware = "8 cores",
-                                            .place = {.ranks = 1},
-                                            .batch = 32,
-                                            .samples_per_second = 50},
-                                           {.by = "Others",
-                                            .hardware = "one GPU",
-                                            .place = {.ranks = 1, .gpus = true},
-                                            .batch = 32,
-                                            .samples_per_second = 200},
-                                           {.by = "Others",
-                                            .hardware = "8 cores",
-                                            .place = {.ranks = 1},
-                                            .batch = 32,
-                                            .samples_per_second = 500,
-                                            .inference = true}}},
-                            {.name = "B", .config = "b"}}};
+constexpr const char* kSource = "https://example.org/figures";
+
+/// A published rate of the row A.
+SuiteLine published(const char* hardware, bool gpu, double rate, bool inference = false) {
+  return {.row = "A, one row",
+          .config = "a",
+          .by = "Others",
+          .hardware = hardware,
+          .place = {.ranks = 1, .gpus = gpu},
+          .inference = inference,
+          .batch = 32,
+          .rate = rate,
+          .versions = "Others 1.0",
+          .source = kSource};
+}
+
+const std::vector<SuiteLine> kPublished = {published("8 cores", false, 50),
+                                           published("one GPU", true, 200),
+                                           published("8 cores", false, 500, true)};
 
 ScalingRow measured_row() {
   const RankMeasurement rank{.device = "cpu",
@@ -55,65 +50,68 @@ ScalingRow measured_row() {
           .by_rank = {rank}};
 }
 
-SuiteReport report() {
-  const SuiteRow &a = kSuite.rows[0], &b = kSuite.rows[1];
-  SuiteReport made{.suite = &kSuite, .version = "train 9.9"};
-  made.measurements.push_back({.row = &a,
-                               .place = {.ranks = 1},
-                               .unit = "images",
-                               .batch = 32,
-                               .measured = measured_row()});
-  made.measurements.push_back({.row = &a,
-                               .place = {.ranks = 1, .gpus = true},
-                               .unit = "images",
-                               .batch = 32,
-                               .reason = "no GPU, \"none\"; add one"});
-  made.measurements.push_back({.row = &b, .place = {.ranks = 1}, .reason = "no file b.txt"});
-  return made;
+/// Ours: A on the CPU, and what was not measured of A on a GPU and of B.
+std::vector<SuiteLine> our_lines(bool inference = false) {
+  SuiteLine a{.row = "A, one row", .config = "a", .inference = inference, .unit = "images"};
+  a.batch = 32;
+  SuiteLine gpu = a;
+  gpu.place.gpus = true;
+  gpu.reason = "no GPU, \"none\"; add one";
+  const SuiteLine b{.row = "B", .config = "b", .inference = inference, .reason = "no file b.txt"};
+  return {our_line(a, "train 9.9", measured_row()), our_line(gpu, "train 9.9", {}),
+          our_line(b, "train 9.9", {})};
 }
+
+SuiteReport report() { return {"small", with_published(our_lines(), kPublished)}; }
 
 }  // namespace
 
-TEST_CASE("each row of a suite names a shipped config, and each published rate its hardware") {
-  REQUIRE(suites().size() == 1);
+TEST_CASE("the benchmark of Keras-MXNet has its six rows, of shipped configs") {
+  const std::filesystem::path configs = std::filesystem::path(TY_SOURCE_DIR) / "configs";
+  const std::vector<SuiteLine> suite = read_suite(configs / "suites" / "keras-mxnet.csv");
   std::set<std::string> names;
-  for (const Suite& suite : suites()) {
-    CHECK(names.insert(suite.name).second);
-    std::set<std::string> configs;
-    for (const SuiteRow& row : suite.rows) {
-      CAPTURE(row.config);
-      CHECK(configs.insert(row.config).second);
-      CHECK(std::filesystem::exists(std::filesystem::path(TY_SOURCE_DIR) / "configs" /
-                                    (row.config + ".yaml")));
-      CHECK_FALSE(row.published.empty());
-      for (const PublishedRate& rate : row.published) {
-        CHECK(rate.samples_per_second > 0);
-        CHECK_FALSE(rate.hardware.empty());
-        CHECK(rate.batch > 0);
-      }
-    }
+  for (const SuiteLine& line : suite) {
+    names.insert(line.config);
+    CHECK(std::filesystem::exists(configs / (line.config + ".yaml")));
+    CHECK_FALSE(line.hardware.empty());
   }
-}
-
-TEST_CASE("the benchmark of Keras-MXNet has its six rows, and seconds an epoch become rates") {
-  const Suite& suite = suites()[0];
-  REQUIRE(suite.rows.size() == 6);
-  const auto rate = [&](std::size_t row, const std::string& by, SuitePlace place) {
-    for (const PublishedRate& one : suite.rows[row].published) {
-      if (one.by == by && one.place == place && !one.inference) return one.samples_per_second;
+  CHECK(names.size() == 6);
+  const auto rate = [&](const std::string& config, const std::string& by, SuitePlace place) {
+    for (const SuiteLine& line : suite) {
+      if (line.config == config && line.by == by && line.place == place && !line.inference) {
+        return *line.rate;
+      }
     }
     return 0.0;
   };
-  CHECK(rate(0, "Keras-MXNet", {.ranks = 8, .gpus = true}) == 1068);
-  CHECK(rate(0, "Keras-TensorFlow", {.ranks = 1}) == 4);
-  CHECK(rate(2, "Keras-MXNet", {.ranks = 1}) == 0);  // not published
-  CHECK(rate(4, "Keras-MXNet", {.ranks = 1}) == doctest::Approx(200285.0 / 78));
+  CHECK(rate("resnet50_synthetic", "Keras-MXNet", {.ranks = 8, .gpus = true}) == 1068);
+  CHECK(rate("resnet50_synthetic", "Keras-TensorFlow", {.ranks = 1}) == 4);
+  CHECK(rate("resnet56_256_synthetic", "Keras-MXNet", {.ranks = 1}) == 0);  // not published
+  CHECK(rate("lstm_nietzsche", "Keras-MXNet", {.ranks = 1}) == doctest::Approx(200285.0 / 78));
   // 398 microseconds a sequence are published beside the seconds of an epoch.
-  CHECK(rate(5, "Keras-MXNet", {.ranks = 1}) == doctest::Approx(1 / 398e-6).epsilon(0.002));
+  CHECK(rate("lstm_wikitext2", "Keras-MXNet", {.ranks = 1}) ==
+        doctest::Approx(1 / 398e-6).epsilon(0.002));
+}
+
+TEST_CASE("a suite's file with a wrong line is refused with the line") {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& text) {
+    Disk().replace_file(folder / "s.csv", text);
+    const std::string error = testing::error_of(
+        ErrorKind::config, [&] { static_cast<void>(read_suite(folder / "s.csv")); });
+    return error.substr(error.find("s.csv"));
+  };
+  CHECK(message("row,config\nA\n") == "s.csv:2: has another number of cells than line 1");
+  CHECK(message("row,config\nA,a\n") == "s.csv:2: has no column 'by'");
+  const std::string columns = "row,config,by,hardware,device,task,ranks,batch\n";
+  for (const char* ranks : {"0", "one", "1x", ""}) {
+    CHECK(message(columns + "A,a,B,C,cpu,training," + ranks + ",32\n") ==
+          "s.csv:2: ranks: '" + std::string(ranks) + "' is not a number above 0");
+  }
 }
 
 TEST_CASE("a report has ours and the published rates of its task, place by place") {
-  const auto lines = suite_lines(report());
+  const auto lines = report().lines;
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].by == "train");
   CHECK(*lines[0].rate == doctest::Approx(123.456));
@@ -123,10 +121,8 @@ TEST_CASE("a report has ours and the published rates of its task, place by place
   CHECK(*lines[1].rate == 50);
   CHECK_FALSE(lines[2].rate);
   CHECK(*lines[3].rate == 200);
-  CHECK(lines[4].row == &kSuite.rows[1]);
-  SuiteReport inference = report();
-  inference.inference = true;
-  CHECK(*suite_lines(inference)[1].rate == 500);
+  CHECK(lines[4].row == "B");
+  CHECK(*with_published(our_lines(true), kPublished)[1].rate == 500);
 }
 
 TEST_CASE("the table says what was not measured, and why") {
@@ -162,10 +158,10 @@ TEST_CASE("the CSV has a line for each rate and for each that is missing") {
 
 TEST_CASE("a speed-up is over one rank on the same kind of device, by the same program") {
   SuiteReport made = report();
-  SuiteMeasurement two = made.measurements[0];
+  SuiteLine two = made.lines[0];
   two.place.ranks = 2;
-  two.measured->images_per_second = 2 * 123.456;
-  made.measurements.insert(made.measurements.begin() + 1, two);
+  *two.rate *= 2;
+  made.lines.insert(made.lines.begin() + 2, two);
   const std::vector<std::string> lines = split(suite_json(made), '\n');
   CHECK(parse_json(lines[0], {"line"})["speedup"].is_null());
   CHECK(parse_json(lines[2], {"line"})["ranks"] == 2);

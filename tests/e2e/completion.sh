@@ -10,8 +10,8 @@ export PATH=$scratch/bin:$PATH HOME=$scratch/home
 
 # A folder with configs, runs and files; the program needs no more of a run than this.
 make_folder() {
-  mkdir -p configs "my runs/a run" "runs/it's/0001" runs/lr/{0001,0002} data photos
-  touch configs/{own_one,own_two}.yaml mine.yaml "two words.yaml" weights.safetensors "$HOME/home.yaml"
+  mkdir -p configs/suites "my runs/a run" "runs/it's/0001" runs/lr/{0001,0002} data photos
+  touch configs/{own_one,own_two}.yaml configs/suites/keras-mxnet.csv mine.yaml "two words.yaml" weights.safetensors "$HOME/home.yaml"
   for run in "my runs/a run" "runs/it's/0001" runs/lr/{0001,0002}; do
     echo 'name: x' >"$run/config.yaml"
     echo '{}' >"$run/status.json"

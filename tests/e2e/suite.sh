@@ -58,6 +58,13 @@ refused() {
   expect_code 2
   expect_err "$1"
 }
+mkdir -p configs/suites
+cp "$source_dir/configs/suites/keras-mxnet.csv" configs/suites
+sed '2s/,13,/,x,/' configs/suites/keras-mxnet.csv >configs/suites/bad.csv
+run "$train" bench --suite bad
+expect_code 3
+expect_err "configs/suites/bad.csv:2: images_per_s: 'x' is not a number above 0"
+rm configs/suites/bad.csv
 refused "there is no suite 'keras'; known: keras-mxnet" --suite keras
 refused "keras-mxnet has no row 'lstm'; it has resnet50_synthetic," --suite keras-mxnet --rows lstm
 refused "--config" --suite keras-mxnet --config tiny.yaml
