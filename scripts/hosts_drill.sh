@@ -95,10 +95,6 @@ done
 on_host a ssh 10.77.0.2 hostname | grep -qx host-b || die "ssh does not reach the second host"
 
 printf '10.77.0.1 slots=2\n10.77.0.2 slots=2\n' >hosts.txt
-on_host a "$train" doctor --hosts hosts.txt >reached.log || die "$(<reached.log)"
-[[ $(grep -c "and reaches 1 of 1 others" reached.log) -eq 2 ]] || die "$(<reached.log)"
-say "train doctor --hosts: $(tail -n 1 reached.log)"
-
 cat >drill.yaml <<'YAML'
 name: drill
 network:

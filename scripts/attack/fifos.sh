@@ -36,13 +36,12 @@ make_inputs() {
   sed -E 's/(train|val): \{source: synthetic.*/\1: {source: image_folder, root: inputs\/four}/' run.yaml >inputs/folder.yaml
   printf 'inputs/four/a/1.bmp,0\ninputs/four/b/1.bmp,1\n' >inputs/list.csv
   cp whole/weights/last.safetensors inputs/init.safetensors
-  echo localhost >inputs/hosts
   echo 'conv: conv' >inputs/names
 }
 
 # commands_of FILE: a command that reads this input, in $command.
 choose_input() {
-  pick run net blocks extending pack picture text init names hosts predicted list
+  pick run net blocks extending pack picture text init names predicted list
   case $picked in
     run) file=run.yaml command=(check run.yaml --gpus 0) ;;
     net) file=inputs/net.yaml command=(summary inputs/net_run.yaml) ;;
@@ -53,7 +52,6 @@ choose_input() {
     text) file=inputs/a.txt command=(check inputs/text.yaml --gpus 0) ;;
     init) file=inputs/init.safetensors command=(check run.yaml --gpus 0 --init inputs/init.safetensors) ;;
     names) file=inputs/names command=(import whole/weights/last.safetensors --config run.yaml -o o.safetensors --names inputs/names) ;;
-    hosts) file=inputs/hosts command=(doctor --hosts inputs/hosts) ;;
     predicted) file=inputs/four/a/1.bmp command=(predict whole inputs/four/a/1.bmp) ;;
     list) file=inputs/list.csv command=(data read source=image_list file=inputs/list.csv size=8) ;;
   esac

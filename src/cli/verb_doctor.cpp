@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/checks.h"
-#include "cli/doctor_hosts.h"
 #include "cli/named_run.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
@@ -20,9 +19,6 @@ namespace {
 
 struct DoctorFlags {
   std::string run;
-  std::string hosts;   // host file
-  std::string listen;  // the first host
-  std::string reach;   // addresses
   bool json = false;
 };
 
@@ -46,16 +42,6 @@ int examine_run(const DoctorFlags& flags) {
   return health.exit_code;
 }
 
-int examine_chosen(const DoctorFlags& flags) {
-  const bool several =
-      !flags.run.empty() + !flags.hosts.empty() + !flags.listen.empty() + !flags.reach.empty() > 1;
-  if (several) refuse_command("doctor examines a RUN, --hosts, --listen or --reach: give one");
-  if (!flags.hosts.empty()) return examine_hosts(flags.hosts, flags.json);
-  if (!flags.listen.empty()) return listen_for_hosts(flags.listen);
-  if (!flags.reach.empty()) return reach_hosts(flags.reach);
-  return flags.run.empty() ? examine_machine(flags.json) : examine_run(flags);
-}
-
 }  // namespace
 
 void declare_doctor(CLI::App& app, const Context& context, Action& action) {
@@ -66,17 +52,10 @@ void declare_doctor(CLI::App& app, const Context& context, Action& action) {
          "dead (12) or has ended (its own exit code)")
       ->transform(newest_run_of_name(context))
       ->type_name("RUN");
-  app.add_option("--hosts", flags->hosts,
-                 "file with one host per line: tests that each reaches all others, both ways")
-      ->type_name("FILE");
-  app.add_option("--listen", flags->listen,
-                 "part of --hosts on each host: waits for the others where ranks would if rank 0 "
-                 "is on HOST")
-      ->type_name("HOST");
-  app.add_option("--reach", flags->reach, "part of --hosts on each host: connects to the others")
-      ->type_name("HOST:PORT,...");
   app.add_flag("--json", flags->json, "as JSON");
-  action = [flags] { return examine_chosen(*flags); };
+  action = [flags] {
+    return flags->run.empty() ? examine_machine(flags->json) : examine_run(*flags);
+  };
 }
 
 }  // namespace trainyard::cli
