@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/output_place.h"
 #include "base/text.h"
-#include "report/line_parts.h"
 #include "report/plot_script.h"
 
 namespace trainyard {

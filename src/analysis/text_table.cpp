@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/text.h"
-#include "report/line_parts.h"
 
 namespace trainyard {
 

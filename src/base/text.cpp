@@ -136,6 +136,12 @@ std::string csv_quoted(std::string_view text) {
   return quoted + "\"";
 }
 
+int columns_of(std::string_view text) {
+  // Bytes that do not continue a UTF-8 sequence.
+  return static_cast<int>(
+      std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
 std::string joined(std::span<const std::string> words, std::string_view separator) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -36,6 +36,8 @@ namespace trainyard {
 /// As a field of a CSV table (RFC 4180): in quotes if it contains a comma, a quote or a line feed.
 [[nodiscard]] std::string csv_quoted(std::string_view text);
 
+/// Columns of a text in UTF-8 whose characters are one column wide each.
+[[nodiscard]] int columns_of(std::string_view text);
 /// "a, b, c".
 [[nodiscard]] std::string joined(std::span<const std::string> words,
                                  std::string_view separator = ", ");

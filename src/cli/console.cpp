@@ -77,9 +77,7 @@ class Console final : public MetricsSink {
     messages_.clear_bar();
     if (options_.quiet) return;
     EpochContext context = epoch_context(row, epochs_, samples_a_step_);
-    context.judged = judged_;
     context.unit = unit_;
-    context.columns = options_.output_columns();
     print(stdout, epoch_line(options_.style, row, context));
     if (options_.style == LogStyle::keras && row.is_best && !std::exchange(explained_, true)) {
       print(stdout, best_legend(judged_));

@@ -18,8 +18,7 @@ struct ConsoleOptions {
   bool quiet = false;     // -q: only errors and warnings
   bool terminal = false;  // stderr is a terminal: a repainted bar
   bool utf8 = true;
-  /// Columns of the terminal on stdout or stderr, queried for each line; 0: not a terminal.
-  std::function<int()> output_columns = [] { return 0; };
+  /// Columns of the terminal on stderr, queried for each line; 0: not a terminal.
   std::function<int()> bar_columns = [] { return 0; };
 };
 

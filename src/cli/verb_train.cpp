@@ -70,7 +70,6 @@ ConsoleOptions console_options(const TrainFlags& flags) {
           .quiet = flags.quiet,
           .terminal = isatty(STDERR_FILENO) == 1 && !dumb,
           .utf8 = locale_is_utf8(),
-          .output_columns = output_columns,
           .bar_columns = [] { return terminal_columns(STDERR_FILENO, std::getenv("COLUMNS")); }};
 }
 

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/plural.h"
 #include "base/text.h"
-#include "report/epoch_text.h"
 #include "report/event_line.h"
 
 namespace trainyard {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/outcome.h"
 #include "report/metrics.h"
@@ -83,16 +84,18 @@ struct EpochContext {
   std::int64_t epochs = 0;
   std::optional<double> step_seconds;  // mean of the epoch's training steps
   std::optional<double> eta_seconds;   // none after the last epoch
-  std::string judged = {};             // as in Banner
   std::string unit = "img";            // as in Banner
-  int columns = 0;                     // of the terminal; 0: no terminal, the line is whole
 };
 /// From the row itself: `samples_a_step` is the number of samples per step on all ranks. The eta
 /// assumes that each epoch left takes as long as this one would with its steps before a resume.
 [[nodiscard]] EpochContext epoch_context(const EpochRow& row, std::int64_t epochs,
                                          std::int64_t samples_a_step);
+/// The values of an epoch, in the order of metrics.csv.
+[[nodiscard]] std::vector<NamedValue> measured_values(const EpochRow& row);
+/// The line of an epoch in the styles keras and plain.
+[[nodiscard]] std::string epoch_text(LogStyle style, const EpochRow& row,
+                                     const EpochContext& context);
 /// "Epoch 1/70 - 64s - 82ms/step - loss: 1.4323 - … - eta 1:13:20 *"; the star marks a new best.
-/// If the terminal is too narrow, parts are left out, see epoch_text(); never in JSON.
 [[nodiscard]] std::string epoch_line(LogStyle style, const EpochRow& row,
                                      const EpochContext& context);
 /// "(*: the best val_accuracy so far)", under the first line with a star.
@@ -122,9 +125,8 @@ struct BarStyle {
   bool utf8 = true;
   int columns = 0;  // of the terminal; 0: everything fits
 };
-/// For a terminal: "  3/90  117/391 ━━━━━━──────────────  loss 1.21  acc 0.56  4112 img/s  eta
-/// 0:17:24". If that does not fit, the throughput is left out first, then the bar is shortened and
-/// left out, then the eta, the accuracy, the loss, and finally everything.
+/// For a terminal: "  3/90  117/391 ━━━━━━──────────────  loss 1.21  acc 0.56  eta 0:17:24  4112
+/// img/s". Of that, as many parts as fit, from the left.
 [[nodiscard]] std::string bar_line(const Progress& progress, const BarStyle& style);
 /// Replaces the bar in the terminal's current row with `line`; "" erases it.
 [[nodiscard]] std::string repainted(std::string_view line);

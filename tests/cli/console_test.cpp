@@ -76,7 +76,7 @@ TEST_CASE("the bar shows loss and accuracy as means of the epoch, and then the v
     console->on_validation({.epoch = 2, .batch = 1, .batches = 4});
   });
   CHECK(said ==
-        "\r  2/3  2/10 ####----------------  loss 1.50  acc 0.50  10 img/s  eta 0:01:30\x1b[K"
+        "\r  2/3  2/10 ####----------------  loss 1.50  acc 0.50  eta 0:01:30  10 img/s\x1b[K"
         "\r  2/3  validation 1/4 #####---------------  eta 0:00:50\x1b[K");
 }
 
@@ -95,18 +95,16 @@ TEST_CASE("the unit of the throughput is the banner's, in bars and in lines") {
     });
     console->on_epoch(epoch_row(1, false));
   });
-  CHECK(bar.find("  10 seq/s  eta") != std::string::npos);
+  CHECK(bar.find("  10 seq/s") != std::string::npos);
   CHECK(said.find(" seq/s - ") != std::string::npos);
 }
 
-TEST_CASE("lines follow the terminal's width, which may change during a run") {
+TEST_CASE("the bar follows the terminal's width, which may change during a run") {
   ManualClock clock(0);
   Messages messages(false);
   int columns = 80;
-  const ConsoleOptions options{.terminal = true,
-                               .utf8 = false,
-                               .output_columns = [&] { return columns; },
-                               .bar_columns = [&] { return columns; }};
+  const ConsoleOptions options{
+      .terminal = true, .utf8 = false, .bar_columns = [&] { return columns; }};
   std::string bars;
   const std::string said = printed_on(stdout, [&] {
     const auto console = make_console(options, clock, messages, kBanner, 3);
@@ -119,11 +117,9 @@ TEST_CASE("lines follow the terminal's width, which may change during a run") {
       }
     });
   });
-  CHECK(said.find("\nEpoch 1/3 - loss: 1.0000 - acc: 0.2500 - val_loss: 2.0000 - val_acc: 0.5000\n"
-                  "Epoch 1/3 - val_acc: 0.5000\n") != std::string::npos);
-  CHECK(bars.find("\r  1/3  1/10 ##------------------  loss 1.00  acc 0.50  10 img/s  eta 0:02:25"
-                  "\x1b[K\r\x1b[K\r  1/3  1/10 ------  loss 1.00  acc 0.50\x1b[K") !=
-        std::string::npos);
+  CHECK(said.find("\nEpoch 1/3 - ") != std::string::npos);
+  CHECK(bars.find("\r  1/3  1/10 ##------------------  loss 1.00  acc 0.50  eta 0:02:25  10 img/s"
+                  "\x1b[K\r\x1b[K\r  1/3  1/10 ##------------------\x1b[K") != std::string::npos);
 }
 
 TEST_CASE("the star is explained once, under the first line that has one") {

@@ -15,7 +15,7 @@ events() {
 event() { events event "$2" | sed -n "s/^$1 //p"; }
 newest() { echo "a/checkpoints/$(<a/checkpoints/last)"; }
 
-begin "lines fit a terminal, and are whole in a pipe"
+begin "the bar fits a terminal, and the lines of epochs are whole"
 write_tiny_run tiny.yaml
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   # shellcheck disable=SC2016  # expanded by the inner shell
@@ -23,14 +23,12 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     'stty cols 60; PATH=/nonexistent exec "$TRAIN" --config tiny.yaml --set epochs=12 --out a' \
     /dev/null
   expect_equal "$(grep -c '^.*Epoch' <<<"$out")" 12
-  expect_equal "$(grep -o 'Epoch.*' <<<"$out" | awk '{ sub("\r", ""); if (length > 59) print }')" ""
-  expect_out_match 'Epoch 12/12 - val_loss: [0-9.e-]+ - val_acc: [01]\.[0-9]{4}'
+  expect_equal "$(tr '\r' '\n' <<<"$out" | sed 's/\x1b\[K//' | grep '^ *[0-9]*/12 ' | awk 'length > 59')" ""
+  expect_out_match 'Epoch 12/12 - .* - val_loss: [0-9.e-]+ - val_accuracy: [01]\.[0-9]{4}'
 else
   skip "no terminal can be created here"
 fi
 run "${quick[@]}" --config tiny.yaml --out b
-expect_out_match 'Epoch 3/3 - .* - loss: .* - accuracy: .* - val_loss: .* - val_accuracy: .* - lr: .* img/s'
-run env COLUMNS=40 "${quick[@]}" --config tiny.yaml --out c
 expect_out_match 'Epoch 3/3 - .* - loss: .* - accuracy: .* - val_loss: .* - val_accuracy: .* - lr: .* img/s'
 
 begin "the star is explained once, on the console and in train.log"

@@ -10,10 +10,10 @@ using namespace trainyard;
 
 namespace {
 
-std::string line_of(double percent, LogStyle style = LogStyle::keras, int columns = 0) {
+std::string line_of(double percent, LogStyle style = LogStyle::keras) {
   EpochRow row{.epoch = 1, .loss = 1, .images_per_s = 100};
   row.data_wait_percent = percent;
-  return epoch_line(style, row, {.epochs = 2, .eta_seconds = 5, .columns = columns});
+  return epoch_line(style, row, {.epochs = 2, .eta_seconds = 5});
 }
 
 }  // namespace
@@ -23,9 +23,4 @@ TEST_CASE("a line says how long training waited for data, if that is at least on
   CHECK(line_of(12.4).ends_with(" - 100 img/s - data wait 12% - eta 0:00:05"));
   CHECK(line_of(12.4, LogStyle::plain).ends_with(" 100 img/s data wait 12% eta 0:00:05"));
   CHECK(parse_json(line_of(0.9, LogStyle::json), {"line"})["data_wait_percent"] == 0.9);
-}
-
-TEST_CASE("a terminal too narrow for the line loses the share of waiting first") {
-  const auto columns = static_cast<int>(line_of(0).size()) + 3;  // a mark and the free last column
-  CHECK(line_of(12.4, LogStyle::keras, columns) == line_of(0));
 }
