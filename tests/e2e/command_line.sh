@@ -12,13 +12,6 @@ expect_code 0
 for verb in train resume check summary schema bench data eval predict generate find-lr plot compare diff doctor; do expect_out "$verb"; done
 expect_equal "$err" ""
 
-begin "every verb has --help"
-for verb in train resume check summary schema bench data eval predict generate find-lr plot compare diff doctor; do
-  run "$train" "$verb" --help
-  expect_code 0
-  expect_out "--help"
-done
-
 begin "no command is a command line error"
 run "$train"
 expect_code 2
@@ -50,14 +43,6 @@ run "$train" check --config tinny
 expect_code 3
 expect_err "did you mean 'tiny'?"
 
-begin "a config is found in configs/, with and without its extension"
-mkdir configs
-write_tiny_run configs/tiny.yaml
-run "$train" check --config tiny.yaml
-expect_code 0
-run "$train" check --config tiny
-expect_code 0
-
 begin "--set without a value is a command line error"
 write_tiny_run tiny.yaml
 run "$train" check --config tiny.yaml --set epochs
@@ -87,11 +72,6 @@ run "$train" --config tiny.yaml --gpus 4
 expect_code 8
 expect_err "--gpus 4"
 expect_no_path runs
-
-begin "--gpus 0 is the CPU"
-write_tiny_run tiny.yaml
-run "$train" check --config tiny.yaml --gpus 0
-expect_code 0
 
 begin "a path needs no --config, and help and version work without dashes"
 write_tiny_run tiny.yaml
@@ -230,4 +210,4 @@ expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max
 run "$train" bench --help
 expect_out_match 'starts of each number of ranks.*\(default: +3\)'
 
-finish 19 0
+finish 16 0
