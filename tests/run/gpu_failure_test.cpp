@@ -7,6 +7,7 @@
 #include "base/gpu_error.h"
 #include "bench/bench.h"
 #include "bench/scaling_rank.h"
+#include "logging_gpu.h"
 #include "played_gpu.h"
 #include "ranks/rendezvous/failure.h"
 #include "run_text.h"
@@ -44,7 +45,7 @@ TEST_CASE("a GPU error names the GPU, and keeps its kind") {
 TEST_CASE("any failing work on a GPU names it; other errors name none") {
   GpuEvents events;
   RankGroup alone({});
-  const DeviceChoice choice = choice_of(played_gpu(alone, events));
+  const DeviceChoice choice = choice_of(logging_gpu(alone, events));
   CHECK(error_of(ErrorKind::device, [&] {
           naming_gpu(choice, [] { throw GpuError("CUDA: x"); });
         }) == "CUDA: x, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name());
@@ -63,7 +64,7 @@ TEST_CASE("train bench, with and without --scaling, names the GPU that fails") {
   GpuEvents events;
   RankGroup alone({});
   const auto choice = [&](const std::string& doing) {
-    return choice_of(played_gpu(alone, events, fails_to(doing)));
+    return choice_of(logging_gpu(alone, events, fails_to(doing)));
   };
   CHECK(error_of(ErrorKind::device, [&] {
           static_cast<void>(bench(

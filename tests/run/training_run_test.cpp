@@ -5,7 +5,7 @@
 
 #include "../base/temporary_folder.h"
 #include "base/host_name.h"
-#include "played_gpu.h"
+#include "logging_gpu.h"
 #include "rank_sessions.h"
 #include "report/status.h"
 #include "run_text.h"
@@ -54,7 +54,7 @@ std::string end_of(const std::string& doing, const std::filesystem::path& folder
   RankGroup alone({});
   const StopSignals signals;
   try {
-    train(alone, signals, choice_of(played_gpu(alone, events, fails_to(doing))), folder);
+    train(alone, signals, choice_of(logging_gpu(alone, events, fails_to(doing))), folder);
   } catch (const Error& error) {
     return std::to_string(error.exit_code()) + " " + error.what();
   }
@@ -85,7 +85,7 @@ TEST_CASE("rank 0 names the GPU of the rank that failed") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
     const GpuFault fault = group.rank() == 1 ? fails_to("record") : [](std::string_view) {};
-    train(group, signals, choice_of(played_gpu(group, events, fault)), folder / "run");
+    train(group, signals, choice_of(logging_gpu(group, events, fault)), folder / "run");
   });
   CHECK(outcomes[0].starts_with("rank 1 (host1), step "));
   CHECK(outcomes[0].ends_with(": " + kNamed));

@@ -1,5 +1,5 @@
 // Ranks with a GPU each, on GPUs simulated by the host: how they start, and how an error ends them.
-#include "played_gpu.h"
+#include "logging_gpu.h"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kPlayedRun = R"(
+constexpr const char* kGpuRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -49,7 +49,7 @@ TEST_CASE("an error aborts the group of a rank on a GPU before any memory is fre
   std::vector<GpuEvents> events(2);
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents& own = events[static_cast<std::size_t>(group.rank())];
-    Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
+    Session session(read_run(kGpuRun), choice_of(logging_gpu(group, own)), nullptr, group);
     train(session);
     own.clear();
     throw Error(ErrorKind::device, "CUDA: cudaEventSynchronize failed");
@@ -68,7 +68,7 @@ TEST_CASE("the queue of a GPU's all-reduces is an urgent one, and no other is") 
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
     GpuEvents& own = group.rank() == 0 ? events : other;
-    const Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
+    const Session session(read_run(kGpuRun), choice_of(logging_gpu(group, own)), nullptr, group);
     CHECK(session.device().compute().sums != nullptr);
   });
   CHECK(outcomes == testing::Outcomes(2));
@@ -80,7 +80,7 @@ TEST_CASE("a rank on a GPU that ends normally does not abort its group") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
     GpuEvents& own = group.rank() == 0 ? events : other;
-    Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
+    Session session(read_run(kGpuRun), choice_of(logging_gpu(group, own)), nullptr, group);
     // Which one it is differs from rank to rank.
     CHECK(session.device().text == "a GPU (simulated GPU), fp32");
     train(session);
@@ -95,8 +95,8 @@ TEST_CASE(
   const testing::Outcomes outcomes = run_groups(3, [&](RankGroup& group) {
     GpuEvents events;
     DeviceChoice choice{.threads = 1, .no_gpu = "no NVIDIA driver was found"};
-    if (group.rank() != 1) choice = choice_of(played_gpu(group, events));
-    const Session session(read_run(kPlayedRun), choice, nullptr, group);
+    if (group.rank() != 1) choice = choice_of(logging_gpu(group, events));
+    const Session session(read_run(kGpuRun), choice, nullptr, group);
   });
   const std::string text =
       "rank 0 (host0) has a GPU, and rank 1 (host1) has none: no NVIDIA driver was found; ranks "
@@ -110,11 +110,11 @@ TEST_CASE("while engines are tried, the run's status and the other ranks are not
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
     const bool first = group.rank() == 0;
-    DeviceChoice choice = choice_of(played_gpu(
+    DeviceChoice choice = choice_of(logging_gpu(
         group, events, first ? fails_to("make executors") : [](std::string_view) {}));
     if (first) choice.begins = [&](RunPhase phase) { phases.push_back(phase); };
     try {
-      const Session session(read_run(kPlayedRun), choice, nullptr, group);
+      const Session session(read_run(kGpuRun), choice, nullptr, group);
     } catch (const Error& error) {
       throw first_of_ranks(group, error);
     }
@@ -139,7 +139,7 @@ TEST_CASE("training on batches uploaded as bytes is bit-identical to training on
     const testing::Outcomes outcomes = run_groups(1, [&](RankGroup& group) {
       GpuEvents events;
       Session session(read_run(run, {"data.resident=" + resident}),
-                      choice_of(played_gpu(group, events)), nullptr, group);
+                      choice_of(logging_gpu(group, events)), nullptr, group);
       CHECK(feeding_text(session.data(), session.device()) == feeding);
       train(session);
       const auto* const first = reinterpret_cast<const float*>(session.model().memory().weights());
@@ -154,11 +154,11 @@ TEST_CASE("training on batches uploaded as bytes is bit-identical to training on
 TEST_CASE("ranks that share a GPU need no NCCL, and report their number") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
-    UsableGpus usable = played_gpu(group, events);
+    UsableGpus usable = logging_gpu(group, events);
     usable.libraries.back() = {
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.share = {.ranks = 2, .gpus = 1};
-    const Session session(read_run(kPlayedRun), choice_of(std::move(usable)), nullptr, group);
+    const Session session(read_run(kGpuRun), choice_of(std::move(usable)), nullptr, group);
     if (session.device().text != "cuda:0 (simulated GPU), fp32, 1 GPU shared by 2 ranks") {
       throw Error(ErrorKind::bug, session.device().text);
     }
@@ -169,12 +169,12 @@ TEST_CASE("ranks that share a GPU need no NCCL, and report their number") {
 TEST_CASE("ranks with a GPU each need NCCL, even if a process has only one GPU") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
-    UsableGpus usable = played_gpu(group, events);
+    UsableGpus usable = logging_gpu(group, events);
     usable.libraries.back() = {
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.asked = "1";
     usable.folders = {"/opt/nccl"};
-    const Session session(read_run(kPlayedRun), choice_of(std::move(usable)), nullptr, group);
+    const Session session(read_run(kGpuRun), choice_of(std::move(usable)), nullptr, group);
   });
   for (const std::string& outcome : outcomes) {
     CHECK(outcome.starts_with(

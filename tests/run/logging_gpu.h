@@ -1,5 +1,4 @@
-// A GPU part simulated by the host: ranks with a GPU each, and a record of what happens to their
-// memory and their group.
+// A GPU part on the host that logs what happens to the memory and the group of a rank: a GPU each.
 #pragma once
 
 #include <functional>
@@ -23,7 +22,7 @@ using GpuFault = std::function<void(std::string_view doing)>;
 
 /// One GPU, "simulated GPU", which computes on the host with the reference executors. Its group is
 /// that of the hosts, in the role of NCCL's. `hosts` and `events` outlive it.
-[[nodiscard]] UsableGpus played_gpu(
+[[nodiscard]] UsableGpus logging_gpu(
     RankGroup& hosts, GpuEvents& events, GpuFault fault = [](std::string_view) {});
 /// Throws a GpuError, "CUDA: an illegal memory access", when the GPU is about to do that.
 [[nodiscard]] GpuFault fails_to(const std::string& doing);

@@ -1,4 +1,4 @@
-#include "played_gpu.h"
+#include "logging_gpu.h"
 
 #include <utility>
 
@@ -10,13 +10,13 @@
 namespace trainyard::test {
 namespace {
 
-class PlayedBuffer final : public DeviceBuffer {
+class LoggingBuffer final : public DeviceBuffer {
  public:
-  PlayedBuffer(std::unique_ptr<DeviceBuffer> memory, GpuEvents& events)
+  LoggingBuffer(std::unique_ptr<DeviceBuffer> memory, GpuEvents& events)
       : memory_(std::move(memory)), events_(events) {}
-  ~PlayedBuffer() override { events_.emplace_back("free"); }
-  PlayedBuffer(const PlayedBuffer&) = delete;
-  PlayedBuffer& operator=(const PlayedBuffer&) = delete;
+  ~LoggingBuffer() override { events_.emplace_back("free"); }
+  LoggingBuffer(const LoggingBuffer&) = delete;
+  LoggingBuffer& operator=(const LoggingBuffer&) = delete;
   [[nodiscard]] void* data() const override { return memory_->data(); }
   [[nodiscard]] std::size_t bytes() const override { return memory_->bytes(); }
 
@@ -25,12 +25,12 @@ class PlayedBuffer final : public DeviceBuffer {
   GpuEvents& events_;
 };
 
-class PlayedDevice final : public Device {
+class LoggingDevice final : public Device {
  public:
-  PlayedDevice(GpuEvents& events, GpuFault fault) : events_(events), fault_(std::move(fault)) {}
+  LoggingDevice(GpuEvents& events, GpuFault fault) : events_(events), fault_(std::move(fault)) {}
   [[nodiscard]] std::string name() const override { return "cuda:0"; }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
-    return std::make_unique<PlayedBuffer>(host_->allocate(bytes), events_);
+    return std::make_unique<LoggingBuffer>(host_->allocate(bytes), events_);
   }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
     return allocate(bytes);
@@ -54,9 +54,9 @@ class PlayedDevice final : public Device {
   std::unique_ptr<Device> host_ = make_cpu_device();
 };
 
-class PlayedRanks final : public testing::ForwardingRanks {
+class LoggingRanks final : public testing::ForwardingRanks {
  public:
-  PlayedRanks(Communicator& hosts, GpuEvents& events) : ForwardingRanks(hosts), events_(events) {}
+  LoggingRanks(Communicator& hosts, GpuEvents& events) : ForwardingRanks(hosts), events_(events) {}
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     inner().all_reduce_sum(queue, data, count, type);
   }
@@ -66,9 +66,9 @@ class PlayedRanks final : public testing::ForwardingRanks {
   GpuEvents& events_;
 };
 
-class PlayedBackend final : public Backend {
+class LoggingBackend final : public Backend {
  public:
-  PlayedBackend(RankGroup& hosts, GpuEvents& events, GpuFault fault)
+  LoggingBackend(RankGroup& hosts, GpuEvents& events, GpuFault fault)
       : hosts_(hosts), events_(events), fault_(std::move(fault)) {}
   [[nodiscard]] GpuSurvey survey() const override { return {}; }
   [[nodiscard]] std::vector<LibraryFinding> open_libraries(
@@ -76,7 +76,7 @@ class PlayedBackend final : public Backend {
     return {};
   }
   [[nodiscard]] std::unique_ptr<Device> make_device(int, bool) const override {
-    return std::make_unique<PlayedDevice>(events_, fault_);
+    return std::make_unique<LoggingDevice>(events_, fault_);
   }
   [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(
       CudaExecutorSettings settings) const override {
@@ -91,7 +91,7 @@ class PlayedBackend final : public Backend {
     return make_cpu_batch_launches(1);
   }
   [[nodiscard]] std::unique_ptr<Communicator> make_nccl_ranks(const NcclSettings&) const override {
-    return std::make_unique<PlayedRanks>(hosts_.communicator(), events_);
+    return std::make_unique<LoggingRanks>(hosts_.communicator(), events_);
   }
 
  private:
@@ -102,8 +102,8 @@ class PlayedBackend final : public Backend {
 
 }  // namespace
 
-UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events, GpuFault fault) {
-  return {.backend = std::make_unique<PlayedBackend>(hosts, events, std::move(fault)),
+UsableGpus logging_gpu(RankGroup& hosts, GpuEvents& events, GpuFault fault) {
+  return {.backend = std::make_unique<LoggingBackend>(hosts, events, std::move(fault)),
           .gpus = {{.name = "simulated GPU",
                     .total_bytes = std::size_t{8} << 30,
                     .bus = "ffff:ff:1f.7"}},
