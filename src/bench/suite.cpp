@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/read_file.h"
-#include "data/separated_rows.h"
+#include "data/sets/separated_rows.h"
 
 namespace trainyard {
 namespace {

@@ -8,7 +8,6 @@
 #include "bench/bench.h"
 #include "bench/scaling_rank.h"
 #include "logging_gpu.h"
-#include "played_gpu.h"
 #include "ranks/rendezvous/failure.h"
 #include "run_text.h"
 

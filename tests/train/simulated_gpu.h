@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "comm/communicator.h"
 #include "model/compute.h"
 #include "rank_training.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard::test {
 
