@@ -11,7 +11,6 @@
 
 #include "base/gpu_error.h"
 #include "compute/conv/cudnn/engine_tuner.h"
-#include "fake_cudnn.h"
 #include "scripted_cudnn.h"
 
 namespace trainyard::testing {

@@ -5,7 +5,6 @@
 
 #include "base/gpu_error.h"
 #include "compute/matmul/cublaslt/matmul_library.h"
-#include "fake_cudnn.h"
 #include "scripted_cudnn.h"
 
 using namespace trainyard;
