@@ -50,13 +50,40 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-/// The words of an enum, in order. Provide an overload next to the enum:
-///   std::span<const Word<Fill>> words(Fill);
 template <class E>
 struct Word {
   E value;
   std::string_view word;
 };
+
+/// The words of an enumeration, in the order of its values from 0. Provide an overload next to it:
+///   constexpr Words<Fill> words(Fill) { return {"nearest", "wrap"}; }
+template <class E>
+class Words {
+ public:
+  constexpr Words(std::initializer_list<std::string_view> words) {
+    for (const std::string_view word : words) {
+      words_.at(count_) = {static_cast<E>(count_), word};
+      ++count_;
+    }
+  }
+  [[nodiscard]] constexpr const Word<E>* begin() const { return words_.data(); }
+  [[nodiscard]] constexpr const Word<E>* end() const { return words_.data() + count_; }
+  [[nodiscard]] constexpr std::size_t size() const { return count_; }
+  [[nodiscard]] constexpr const Word<E>& operator[](std::size_t index) const {
+    return words_[index];
+  }
+
+ private:
+  std::array<Word<E>, 8> words_ = {};
+  std::size_t count_ = 0;
+};
+
+/// The word of a value of an enumeration with words().
+template <class E>
+[[nodiscard]] constexpr std::string_view word_of(E value) {
+  return words(value)[static_cast<std::size_t>(value)].word;
+}
 
 class Fields;
 

@@ -8,7 +8,7 @@ namespace trainyard::config {
 template <class E>
 requires std::is_enum_v<E>
 void Fields::field(std::string_view key, E& out, std::string_view help) {
-  const std::span<const Word<E>> list = words(E{});
+  const Words<E> list = words(E{});
   std::vector<std::string_view> names;
   std::size_t index = list.size();
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -5,16 +5,7 @@
 
 namespace trainyard::config {
 
-std::span<const Word<Profile>> words(Profile) {
-  static constexpr std::array list{
-      Word<Profile>{Profile::keras2, "keras2"}, Word<Profile>{Profile::torch, "torch"},
-      Word<Profile>{Profile::mxnet, "mxnet"}, Word<Profile>{Profile::caffe, "caffe"}};
-  return list;
-}
-
-std::string_view name_of(Profile profile) {
-  return words(profile)[static_cast<std::size_t>(profile)].word;
-}
+std::string_view name_of(Profile profile) { return word_of(profile); }
 
 std::optional<Profile> profile_named(std::string_view name) {
   for (const Word<Profile>& word : words(Profile{})) {

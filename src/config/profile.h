@@ -10,7 +10,9 @@
 
 namespace trainyard::config {
 
-[[nodiscard]] std::span<const Word<Profile>> words(Profile);
+[[nodiscard]] constexpr Words<Profile> words(Profile) {
+  return {"keras2", "torch", "mxnet", "caffe"};
+}
 [[nodiscard]] std::string_view name_of(Profile profile);
 /// The profile of this name, if there is one.
 [[nodiscard]] std::optional<Profile> profile_named(std::string_view name);

@@ -13,12 +13,6 @@ namespace {
 
 using RunningVariance = BnAttributes::RunningVariance;
 
-constexpr std::array<config::Word<RunningVariance>, 3> kRunningVarianceWords{{
-    {RunningVariance::biased, "biased"},
-    {RunningVariance::unbiased, "unbiased"},
-    {RunningVariance::keras, "keras"},
-}};
-
 /// Factor from the biased variance of `count` values to the running one. A single value has
 /// variance 0, so any factor will do.
 double variance_scale(const BnAttributes& bn, std::int64_t count) {
@@ -103,8 +97,8 @@ std::string BnOp::attributes() const {
   return fmt::format(
       "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}{}}}",
       number_text(bn.momentum), number_text(bn.eps), bn.scale, bn.center,
-      kRunningVarianceWords[static_cast<std::size_t>(bn.running_var)].word, bn.sync,
-      bn.relu ? ", relu: true" : "", bn.residual ? ", residual: true" : "");
+      config::word_of(bn.running_var), bn.sync, bn.relu ? ", relu: true" : "",
+      bn.residual ? ", residual: true" : "");
 }
 
 void declare(config::Fields& fields, BnAttributes& bn) {
@@ -135,10 +129,6 @@ config::Kind<Op> bn_kind() {
             declare(fields, attributes);
             return std::make_unique<BnOp>(attributes);
           }};
-}
-
-std::span<const config::Word<RunningVariance>> words(RunningVariance) {
-  return kRunningVarianceWords;
 }
 
 }  // namespace trainyard

@@ -50,7 +50,9 @@ class BnOp final : public Op {
 /// (0.1) and converted; attributes() always writes the weight of the old one.
 void declare(config::Fields& fields, BnAttributes& bn);
 [[nodiscard]] config::Kind<Op> bn_kind();
-[[nodiscard]] std::span<const config::Word<BnAttributes::RunningVariance>> words(
-    BnAttributes::RunningVariance);
+[[nodiscard]] constexpr config::Words<BnAttributes::RunningVariance> words(
+    BnAttributes::RunningVariance) {
+  return {"biased", "unbiased", "keras"};
+}
 
 }  // namespace trainyard

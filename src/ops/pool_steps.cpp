@@ -7,17 +7,7 @@
 #include "ops/expect.h"
 
 namespace trainyard {
-namespace {
-
-constexpr std::array<config::Word<StepPooling>, 3> kStepPoolingWords{{
-    {StepPooling::average, "average"},
-    {StepPooling::maximum, "maximum"},
-    {StepPooling::last, "last"},
-}};
-
-}  // namespace
-
-std::span<const config::Word<StepPooling>> words(StepPooling) { return kStepPoolingWords; }
+namespace {}  // namespace
 
 Signature PoolStepsOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
@@ -33,8 +23,7 @@ std::unique_ptr<Op> PoolStepsOp::with_mask() const {
 }
 
 std::string PoolStepsOp::attributes() const {
-  return fmt::format("{{kind: {}{}}}",
-                     kStepPoolingWords[static_cast<std::size_t>(attributes_.kind)].word,
+  return fmt::format("{{kind: {}{}}}", config::word_of(attributes_.kind),
                      attributes_.mask ? ", mask: true" : "");
 }
 

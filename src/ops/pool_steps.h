@@ -13,7 +13,9 @@
 namespace trainyard {
 
 enum class StepPooling { average, maximum, last };
-[[nodiscard]] std::span<const config::Word<StepPooling>> words(StepPooling);
+[[nodiscard]] constexpr config::Words<StepPooling> words(StepPooling) {
+  return {"average", "maximum", "last"};
+}
 
 /// The steps of sequences [sample][step][channel], and which of them count.
 template <class T>

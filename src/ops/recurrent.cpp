@@ -22,15 +22,6 @@ using Cell = RecurrentAttributes::Cell;
 using Gates = RecurrentAttributes::Gates;
 using CellActivation = RecurrentAttributes::Activation;
 
-constexpr std::array<config::Word<Gates>, 2> kGatesWords{{
-    {Gates::hard_sigmoid, "hard_sigmoid"},
-    {Gates::sigmoid, "sigmoid"},
-}};
-constexpr std::array<config::Word<CellActivation>, 2> kCellActivationWords{{
-    {CellActivation::tanh, "tanh"},
-    {CellActivation::relu, "relu"},
-}};
-
 /// Keras has its own defaults; the others start the state's weights as they start kernels.
 void set_defaults(RecurrentAttributes& recurrent, config::Profile profile) {
   const bool keras = profile == config::Profile::keras2;
@@ -165,12 +156,9 @@ std::unique_ptr<Op> RecurrentOp::with_mask() const {
 
 std::string RecurrentOp::attributes() const {
   const RecurrentAttributes& recurrent = attributes_;
-  const auto word = [](const auto& words, auto value) {
-    return words[static_cast<std::size_t>(value)].word;
-  };
   const std::string of_gates =
       recurrent.cell == Cell::lstm
-          ? fmt::format("gates: {}, forget_bias: {}, ", word(kGatesWords, recurrent.gates),
+          ? fmt::format("gates: {}, forget_bias: {}, ", config::word_of(recurrent.gates),
                         recurrent.forget_bias)
           : "";
   const std::string penalties =
@@ -181,10 +169,9 @@ std::string RecurrentOp::attributes() const {
   return fmt::format(
       "{{units: {}, return_sequences: {}, activation: {}, {}init: {}, recurrent_init: {}, dropout: "
       "{}, recurrent_dropout: {}, backwards: {}, mask: {}{}}}",
-      recurrent.units, recurrent.return_sequences, word(kCellActivationWords, recurrent.activation),
-      of_gates, text_of(recurrent.init), text_of(recurrent.recurrent_init),
-      number_text(recurrent.dropout), number_text(recurrent.recurrent_dropout), recurrent.backwards,
-      recurrent.mask, penalties);
+      recurrent.units, recurrent.return_sequences, config::word_of(recurrent.activation), of_gates,
+      text_of(recurrent.init), text_of(recurrent.recurrent_init), number_text(recurrent.dropout),
+      number_text(recurrent.recurrent_dropout), recurrent.backwards, recurrent.mask, penalties);
 }
 
 config::Kind<Op> lstm_kind() {
@@ -197,7 +184,8 @@ config::Kind<Op> simple_rnn_kind() {
           &read_recurrent<Cell::simple_rnn>};
 }
 
-std::span<const config::Word<Gates>> words(Gates) { return kGatesWords; }
-std::span<const config::Word<CellActivation>> words(CellActivation) { return kCellActivationWords; }
+constexpr config::Words<Gates> words(Gates) { return {"hard_sigmoid", "sigmoid"}; }
+
+constexpr config::Words<CellActivation> words(CellActivation) { return {"tanh", "relu"}; }
 
 }  // namespace trainyard

@@ -13,18 +13,10 @@ namespace {
 
 using ShiftKind = ShiftAttributes::Kind;
 
-constexpr std::array<config::Word<MapAxis>, 3> kMapAxisWords{{
-    {MapAxis::channels, "channels"},
-    {MapAxis::height, "height"},
-    {MapAxis::width, "width"},
-}};
-
 /// The axis of a shape.
 int index_of(MapAxis axis) { return 1 + static_cast<int>(axis); }
 
-std::string_view name_of(MapAxis axis) {
-  return kMapAxisWords[static_cast<std::size_t>(axis)].word;
-}
+std::string_view name_of(MapAxis axis) { return config::word_of(axis); }
 
 /// `pad: 1`, `pad: {size: [1, 2]}` (height, width), `pad: {top: 1, right: 2}`.
 void declare_margins(config::Fields& fields, Margins& margins, const char* help) {
@@ -65,8 +57,6 @@ std::unique_ptr<Op> read_slice(config::Fields& fields) {
 }
 
 }  // namespace
-
-std::span<const config::Word<MapAxis>> words(MapAxis) { return kMapAxisWords; }
 
 std::string_view ShiftOp::type() const {
   switch (attributes_.kind) {

@@ -45,7 +45,9 @@ struct ShiftedCopy {
 };
 
 enum class MapAxis { channels, height, width };
-[[nodiscard]] std::span<const config::Word<MapAxis>> words(MapAxis);
+[[nodiscard]] constexpr config::Words<MapAxis> words(MapAxis) {
+  return {"channels", "height", "width"};
+}
 
 struct ShiftAttributes {
   enum class Kind { pad, crop, slice } kind = Kind::pad;

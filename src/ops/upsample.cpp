@@ -11,11 +11,6 @@ namespace {
 
 using Mode = UpsampleAttributes::Mode;
 
-constexpr std::array<config::Word<Mode>, 2> kModeWords{{
-    {Mode::nearest, "nearest"},
-    {Mode::bilinear, "bilinear"},
-}};
-
 }  // namespace
 
 Signature UpsampleOp::infer(std::span<const Shape> inputs) const {
@@ -29,7 +24,7 @@ Signature UpsampleOp::infer(std::span<const Shape> inputs) const {
 
 std::string UpsampleOp::attributes() const {
   return fmt::format("{{size: {}, mode: {}}}", text_of(attributes_.size),
-                     kModeWords[static_cast<std::size_t>(attributes_.mode)].word);
+                     config::word_of(attributes_.mode));
 }
 
 void declare(config::Fields& fields, UpsampleAttributes& upsample) {
@@ -46,7 +41,5 @@ config::Kind<Op> upsample_kind() {
             return std::make_unique<UpsampleOp>(attributes);
           }};
 }
-
-std::span<const config::Word<Mode>> words(Mode) { return kModeWords; }
 
 }  // namespace trainyard

@@ -232,7 +232,8 @@ class UpsampleOp final : public Op {
 
 void declare(config::Fields& fields, UpsampleAttributes& upsample);
 [[nodiscard]] config::Kind<Op> upsample_kind();
-[[nodiscard]] std::span<const config::Word<UpsampleAttributes::Mode>> words(
-    UpsampleAttributes::Mode);
+[[nodiscard]] constexpr config::Words<UpsampleAttributes::Mode> words(UpsampleAttributes::Mode) {
+  return {"nearest", "bilinear"};
+}
 
 }  // namespace trainyard

@@ -6,11 +6,7 @@
 
 namespace trainyard {
 
-std::span<const config::Word<AdamForm>> words(AdamForm) {
-  static constexpr config::Word<AdamForm> kWords[] = {{AdamForm::keras, "keras"},
-                                                      {AdamForm::torch, "torch"}};
-  return kWords;
-}
+constexpr config::Words<AdamForm> words(AdamForm) { return {"keras", "torch"}; }
 
 void follow_adam_profile(config::Profile profile, AdamKeys& keys) {
   if (profile == config::Profile::torch) keys.form = AdamForm::torch;

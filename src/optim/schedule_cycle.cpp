@@ -76,11 +76,7 @@ class OneCycle final : public TimedSchedule {
 
 /// The shape of a final decay.
 enum class DecayShape { linear, cosine, sqrt };
-[[nodiscard]] std::span<const config::Word<DecayShape>> words(DecayShape) {
-  static constexpr config::Word<DecayShape> kWords[] = {
-      {DecayShape::linear, "linear"}, {DecayShape::cosine, "cosine"}, {DecayShape::sqrt, "sqrt"}};
-  return kWords;
-}
+constexpr config::Words<DecayShape> words(DecayShape) { return {"linear", "cosine", "sqrt"}; }
 
 /// Warm-up, stable, decay (Hu et al. 2024, section 4); the shapes of Hägele et al. 2024.
 class StableThenDecay final : public TimedSchedule {

@@ -84,10 +84,6 @@ void declare_mean_weight(config::Fields& fields, std::string_view key, double& w
   fields.field(key, weight, help, {.minimum = 0, .maximum = 0.999999});
 }
 
-std::span<const config::Word<EpsilonPlace>> words(EpsilonPlace) {
-  static constexpr config::Word<EpsilonPlace> kWords[] = {{EpsilonPlace::outside, "outside"},
-                                                          {EpsilonPlace::inside, "inside"}};
-  return kWords;
-}
+constexpr config::Words<EpsilonPlace> words(EpsilonPlace) { return {"outside", "inside"}; }
 
 }  // namespace trainyard

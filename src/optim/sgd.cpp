@@ -5,11 +5,7 @@
 
 namespace trainyard {
 
-std::span<const config::Word<MomentumForm>> words(MomentumForm) {
-  static constexpr config::Word<MomentumForm> kWords[] = {{MomentumForm::keras, "keras"},
-                                                          {MomentumForm::torch, "torch"}};
-  return kWords;
-}
+constexpr config::Words<MomentumForm> words(MomentumForm) { return {"keras", "torch"}; }
 
 void declare_momentum_form(config::Fields& fields, MomentumForm& form) {
   if (fields.profile() == config::Profile::torch) form = MomentumForm::torch;

@@ -5,20 +5,6 @@
 
 namespace trainyard {
 
-std::span<const config::Word<TimeUnit>> words(TimeUnit) {
-  static constexpr config::Word<TimeUnit> kWords[] = {{TimeUnit::epoch, "epoch"},
-                                                      {TimeUnit::step, "step"}};
-  return kWords;
-}
-
-std::span<const config::Word<WarmupForm>> words(WarmupForm) {
-  static constexpr config::Word<WarmupForm> kWords[] = {{WarmupForm::linear, "linear"},
-                                                        {WarmupForm::quadratic, "quadratic"},
-                                                        {WarmupForm::power4, "power4"},
-                                                        {WarmupForm::constant, "constant"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("epochs", warmup.epochs, "length in epochs; fractions are allowed", {.minimum = 0});
   fields.field("steps", warmup.steps, "length in steps", {.minimum = 0});

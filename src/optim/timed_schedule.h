@@ -11,12 +11,14 @@ namespace trainyard {
 
 /// The unit that t counts.
 enum class TimeUnit { epoch, step };
-[[nodiscard]] std::span<const config::Word<TimeUnit>> words(TimeUnit);
+[[nodiscard]] constexpr config::Words<TimeUnit> words(TimeUnit) { return {"epoch", "step"}; }
 
 /// How a warm-up rises: (s / W) to the power 1 (Goyal et al. 2017, section 2.2), 2 (NVIDIA's
 /// Caffe) or 4 (Darknet's burn_in), or not at all before its end (He et al. 2016, section 4.2).
 enum class WarmupForm { linear, quadratic, power4, constant };
-[[nodiscard]] std::span<const config::Word<WarmupForm>> words(WarmupForm);
+[[nodiscard]] constexpr config::Words<WarmupForm> words(WarmupForm) {
+  return {"linear", "quadratic", "power4", "constant"};
+}
 
 /// Warm-up over the first epochs or steps: the learning rate of step s < W is
 /// from + (r - from) * f(s / W), with r the schedule's own value at that step and f the form. So

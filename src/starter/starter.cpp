@@ -49,9 +49,7 @@ std::string path_in_yaml(const std::string& path) {
 std::string columns_text(const ImageListOptions& list) {
   std::string text;
   if (list.separator != Separator::comma) {
-    const auto word =
-        std::ranges::find(words(Separator{}), list.separator, &config::Word<Separator>::value);
-    text += ", separator: " + std::string(word->word);
+    text += ", separator: " + std::string(config::word_of(list.separator));
   }
   if (list.header) text += ", header: true";
   if (list.path != "path") text += ", path: " + text_in_yaml(list.path);

@@ -19,13 +19,6 @@ namespace {
 
 using config::Node;
 
-constexpr std::array<config::Word<InputValues>, 4> kInputValuesWords{{
-    {InputValues::normal, "normal"},
-    {InputValues::near_zero, "near_zero"},
-    {InputValues::positive, "positive"},
-    {InputValues::spread, "spread"},
-}};
-
 /// A case as written, before its grid is expanded.
 struct WrittenCase {
   Node op, inputs, grid, golden;
@@ -39,7 +32,9 @@ struct WrittenCase {
 
 }  // namespace
 
-std::span<const config::Word<InputValues>> words(InputValues) { return kInputValuesWords; }
+constexpr config::Words<InputValues> words(InputValues) {
+  return {"normal", "near_zero", "positive", "spread"};
+}
 
 namespace {
 

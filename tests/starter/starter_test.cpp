@@ -20,12 +20,11 @@ std::string read_as(const std::string& lines) {
   static_cast<void>(folder.write("below/b.png", ""));
   const auto list = picture_list_in(file);
   if (!list) return "none";
-  const auto separator =
-      std::ranges::find(words(Separator{}), list->separator, &config::Word<Separator>::value);
   std::string columns;
   for (const std::string& column : list->columns) columns += " " + column;
-  return std::string(separator->word) + (list->header ? ",header" : columns) + " " + list->path +
-         "," + list->label + (list->labels == ListLabels::name ? ",name" : ",number") +
+  return std::string(config::word_of(list->separator)) + (list->header ? ",header" : columns) +
+         " " + list->path + "," + list->label +
+         (list->labels == ListLabels::name ? ",name" : ",number") +
          (list->root.empty() ? "" : " " + list->root.path.filename().string());
 }
 

@@ -2,21 +2,6 @@
 
 namespace trainyard {
 
-std::span<const config::Word<Interpolation>> words(Interpolation) {
-  static constexpr config::Word<Interpolation> kWords[] = {{Interpolation::nearest, "nearest"},
-                                                           {Interpolation::bilinear, "bilinear"}};
-  return kWords;
-}
-
-std::span<const config::Word<Fill>> words(Fill) {
-  static constexpr config::Word<Fill> kWords[] = {{Fill::nearest, "nearest"},
-                                                  {Fill::reflect, "reflect"},
-                                                  {Fill::wrap, "wrap"},
-                                                  {Fill::constant, "constant"},
-                                                  {Fill::mirror, "mirror"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, Sampling& sampling) {
   fields.field("fill", sampling.fill, "how the image is extended beyond its edge");
   fields.field("cval", sampling.cval, "value of fill: constant");

@@ -6,8 +6,12 @@
 namespace trainyard {
 
 enum class Interpolation { nearest, bilinear };
-[[nodiscard]] std::span<const config::Word<Interpolation>> words(Interpolation);
-[[nodiscard]] std::span<const config::Word<Fill>> words(Fill);
+[[nodiscard]] constexpr config::Words<Interpolation> words(Interpolation) {
+  return {"nearest", "bilinear"};
+}
+[[nodiscard]] constexpr config::Words<Fill> words(Fill) {
+  return {"nearest", "reflect", "wrap", "constant", "mirror"};
+}
 
 /// How a warp reads between pixels and beyond the image. The image is extended by the fill rule and
 /// then sampled, which is scipy's grid-constant and grid-wrap: scipy's plain `constant` gives the

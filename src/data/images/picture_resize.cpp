@@ -162,14 +162,6 @@ Picture resized_columns(const Picture& picture, std::int64_t first, const std::v
 
 }  // namespace
 
-std::span<const config::Word<ResizeFilter>> words(ResizeFilter) {
-  static constexpr config::Word<ResizeFilter> kWords[] = {{ResizeFilter::box, "box"},
-                                                          {ResizeFilter::bilinear, "bilinear"},
-                                                          {ResizeFilter::bicubic, "bicubic"},
-                                                          {ResizeFilter::lanczos, "lanczos"}};
-  return kWords;
-}
-
 PictureBox whole_box(ImageSize size) {
   return {.bottom = static_cast<double>(size.h), .right = static_cast<double>(size.w)};
 }

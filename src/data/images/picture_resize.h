@@ -11,7 +11,9 @@ namespace trainyard {
 /// Pillow's filters of the same names. Each is stretched when a picture becomes smaller, so that
 /// every pixel counts (antialiasing).
 enum class ResizeFilter { box, bilinear, bicubic, lanczos };
-[[nodiscard]] std::span<const config::Word<ResizeFilter>> words(ResizeFilter);
+[[nodiscard]] constexpr config::Words<ResizeFilter> words(ResizeFilter) {
+  return {"box", "bilinear", "bicubic", "lanczos"};
+}
 
 /// A part of a picture, in pixels of it, whose edges may lie inside pixels.
 struct PictureBox {

@@ -99,12 +99,6 @@ std::string download_line(const std::string& root) {
 
 }  // namespace
 
-std::span<const config::Word<CifarLabels>> words(CifarLabels) {
-  static constexpr config::Word<CifarLabels> kWords[] = {{CifarLabels::fine, "fine"},
-                                                         {CifarLabels::coarse, "coarse"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, Cifar10Options& options) {
   fields.field("root", options.root, "folder with cifar-10-batches-bin, or that folder itself");
   fields.field("split", options.split, "which split");

@@ -17,7 +17,7 @@ void declare(config::Fields& fields, Cifar10Options& options);
 [[nodiscard]] std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options);
 
 enum class CifarLabels { fine, coarse };
-[[nodiscard]] std::span<const config::Word<CifarLabels>> words(CifarLabels);
+[[nodiscard]] constexpr config::Words<CifarLabels> words(CifarLabels) { return {"fine", "coarse"}; }
 
 struct Cifar100Options : SourceOptions {
   config::FilePath root = "data";

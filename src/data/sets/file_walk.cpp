@@ -110,12 +110,6 @@ class FileWalk {
 
 }  // namespace
 
-std::span<const config::Word<Links>> words(Links) {
-  static constexpr config::Word<Links> kWords[] = {{Links::follow, "follow"},
-                                                   {Links::refuse, "refuse"}};
-  return kWords;
-}
-
 std::vector<FoundFile> files_below(const fs::path& folder, Links links, const Wanted& wanted) {
   FileWalk walk(links, wanted);
   walk.walk(folder, "");

@@ -13,7 +13,7 @@ namespace trainyard {
 
 /// What is done with symbolic links to files and folders.
 enum class Links { follow, refuse };
-[[nodiscard]] std::span<const config::Word<Links>> words(Links);
+[[nodiscard]] constexpr config::Words<Links> words(Links) { return {"follow", "refuse"}; }
 
 struct FoundFile {
   std::string name;        // its path below the folder, as seen through links

@@ -183,12 +183,6 @@ class ListedFiles {
 
 }  // namespace
 
-std::span<const config::Word<ListLabels>> words(ListLabels) {
-  static constexpr config::Word<ListLabels> kWords[] = {{ListLabels::number, "number"},
-                                                        {ListLabels::name, "name"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, ImageListOptions& options) {
   fields.required("file", options.file, "the list: a picture's path and its label in each line");
   fields.field("root", options.root,

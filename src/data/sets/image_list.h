@@ -8,7 +8,7 @@ namespace trainyard {
 
 /// What the labels of a list are.
 enum class ListLabels { number, name };
-[[nodiscard]] std::span<const config::Word<ListLabels>> words(ListLabels);
+[[nodiscard]] constexpr config::Words<ListLabels> words(ListLabels) { return {"number", "name"}; }
 
 struct ImageListOptions : PictureOptions {
   ImageListOptions() { links = Links::refuse; }

@@ -155,12 +155,6 @@ std::span<const std::byte> PackDataset::sample(std::int64_t index) const {
 
 }  // namespace
 
-std::span<const config::Word<PackCheck>> words(PackCheck) {
-  static constexpr config::Word<PackCheck> kWords[] = {{PackCheck::reading, "reading"},
-                                                       {PackCheck::opening, "opening"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, PackOptions& options) {
   fields.required("file", options.file, "a file that 'train data pack' wrote");
   fields.field(

@@ -10,7 +10,7 @@ enum class PackCheck {
   reading,  // of each block when it is first read
   opening,  // of all before the first sample
 };
-[[nodiscard]] std::span<const config::Word<PackCheck>> words(PackCheck);
+[[nodiscard]] constexpr config::Words<PackCheck> words(PackCheck) { return {"reading", "opening"}; }
 
 struct PackOptions : SourceOptions {
   config::FilePath file;

@@ -303,17 +303,6 @@ std::string extension_of(const fs::path& path) {
 
 }  // namespace
 
-std::span<const config::Word<Fit>> words(Fit) {
-  static constexpr config::Word<Fit> kWords[] = {{Fit::stretch, "stretch"}, {Fit::cover, "cover"}};
-  return kWords;
-}
-
-std::span<const config::Word<OnError>> words(OnError) {
-  static constexpr config::Word<OnError> kWords[] = {{OnError::error, "error"},
-                                                     {OnError::skip, "skip"}};
-  return kWords;
-}
-
 void declare_pictures(config::Fields& fields, PictureOptions& options) {
   fields.field("channels", options.channels, "1 for grey, 3 for colour",
                {.minimum = 1, .maximum = 3});

@@ -15,14 +15,14 @@ enum class Fit {
   stretch,  // all of it, whatever its proportions
   cover,    // its largest centred part of the right proportions
 };
-[[nodiscard]] std::span<const config::Word<Fit>> words(Fit);
+[[nodiscard]] constexpr config::Words<Fit> words(Fit) { return {"stretch", "cover"}; }
 
 /// What is done with files that cannot be samples.
 enum class OnError {
   error,
   skip,  // they are left out, which all pictures are decoded once for
 };
-[[nodiscard]] std::span<const config::Word<OnError>> words(OnError);
+[[nodiscard]] constexpr config::Words<OnError> words(OnError) { return {"error", "skip"}; }
 
 /// Keys of every source of pictures.
 struct PictureOptions : SourceOptions {

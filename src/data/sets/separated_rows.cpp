@@ -91,14 +91,6 @@ void divide_at_space(std::vector<SeparatedRow>& rows, const std::string& name) {
 
 }  // namespace
 
-std::span<const config::Word<Separator>> words(Separator) {
-  static constexpr config::Word<Separator> kWords[] = {{Separator::comma, "comma"},
-                                                       {Separator::semicolon, "semicolon"},
-                                                       {Separator::tab, "tab"},
-                                                       {Separator::space, "space"}};
-  return kWords;
-}
-
 void bad_line(const std::string& name, std::int64_t line, const std::string& what) {
   throw Error(ErrorKind::data, "'" + name + "', line " + std::to_string(line) + ": " + what);
 }

@@ -17,7 +17,9 @@ enum class Separator {
   tab,        // no quotes
   space,      // two cells, divided by the last space of the line; no quotes
 };
-[[nodiscard]] std::span<const config::Word<Separator>> words(Separator);
+[[nodiscard]] constexpr config::Words<Separator> words(Separator) {
+  return {"comma", "semicolon", "tab", "space"};
+}
 
 struct SeparatedRow {
   std::int64_t line = 0;  // from 1: where it begins

@@ -12,11 +12,6 @@ namespace trainyard {
 
 namespace fs = std::filesystem;
 
-std::span<const config::Word<Split>> words(Split) {
-  static constexpr config::Word<Split> kWords[] = {{Split::train, "train"}, {Split::test, "test"}};
-  return kWords;
-}
-
 void declare_common(config::Fields& fields, SourceOptions& options) {
   fields.field("limit", options.limit, "uses only this many samples; 0 uses all", {.minimum = 0});
 }

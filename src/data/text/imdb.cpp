@@ -89,12 +89,6 @@ std::string tokens_fingerprint(const TokenSamples& samples) {
 
 }  // namespace
 
-std::span<const config::Word<WordRanks>> words(WordRanks) {
-  static constexpr config::Word<WordRanks> kWords[] = {{WordRanks::keras, "keras"},
-                                                       {WordRanks::counted, "counted"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, ImdbOptions& options) {
   fields.field("root", options.root,
                "folder with imdb or aclImdb, or that folder itself: train.tsv and test.tsv, or the "

@@ -155,13 +155,6 @@ class SyntheticTokens final : public TokenSet {
 
 }  // namespace
 
-std::span<const config::Word<SequenceLabels>> words(SequenceLabels) {
-  static constexpr config::Word<SequenceLabels> kWords[] = {{SequenceLabels::classes, "classes"},
-                                                            {SequenceLabels::next, "next"},
-                                                            {SequenceLabels::every, "every"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, SyntheticSequencesOptions& options) {
   fields.field("steps", options.steps, "length of a sequence", {.minimum = 1, .maximum = 65536});
   fields.field("features", options.features, "numbers of a step, 0 or 1 each", {.minimum = 0});

@@ -8,7 +8,9 @@ namespace trainyard {
 
 /// What the labels of synthetic sequences are: a class, the next token, or it for each position.
 enum class SequenceLabels { classes, next, every };
-[[nodiscard]] std::span<const config::Word<SequenceLabels>> words(SequenceLabels);
+[[nodiscard]] constexpr config::Words<SequenceLabels> words(SequenceLabels) {
+  return {"classes", "next", "every"};
+}
 
 struct SyntheticSequencesOptions : SourceOptions {
   std::int64_t steps = 40;

@@ -61,12 +61,6 @@ void for_each_word(std::string_view text, const std::string& name,
 
 }  // namespace
 
-std::span<const config::Word<TextUnit>> words(TextUnit) {
-  static constexpr config::Word<TextUnit> kWords[] = {
-      {TextUnit::characters, "characters"}, {TextUnit::bytes, "bytes"}, {TextUnit::words, "words"}};
-  return kWords;
-}
-
 TextPlace place_in(std::string_view text, std::size_t offset) {
   TextPlace place{.line = 1, .byte = static_cast<std::int64_t>(offset) + 1};
   for (std::size_t i = 0; i < offset; ++i) {

@@ -142,12 +142,6 @@ class TextSource final : public DatasetSource {
 
 }  // namespace
 
-std::span<const config::Word<Predicted>> words(Predicted) {
-  static constexpr config::Word<Predicted> kWords[] = {{Predicted::last, "last"},
-                                                       {Predicted::every, "every"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, TextOptions& options) {
   fields.required("file", options.file, "the text: UTF-8, or anything as bytes");
   fields.field("unit", options.unit, "what a token is: a character, a byte, a word between blanks");

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "data/sets/source.h"
-#include "data/text/text_units.h"
 #include "data/sets/token_set.h"
+#include "data/text/text_units.h"
 
 namespace trainyard {
 
 /// What is predicted of a window: the token after it, or that after each of its positions.
 enum class Predicted { last, every };
-[[nodiscard]] std::span<const config::Word<Predicted>> words(Predicted);
+[[nodiscard]] constexpr config::Words<Predicted> words(Predicted) { return {"last", "every"}; }
 
 struct TextOptions : SourceOptions {
   config::FilePath file;

@@ -6,11 +6,8 @@
 
 namespace trainyard {
 
-std::span<const config::Word<AverageConfig::Judged>> words(AverageConfig::Judged) {
-  using Judged = AverageConfig::Judged;
-  static constexpr std::array list{config::Word<Judged>{Judged::average, "average"},
-                                   config::Word<Judged>{Judged::trained, "trained"}};
-  return list;
+constexpr config::Words<AverageConfig::Judged> words(AverageConfig::Judged) {
+  return {"average", "trained"};
 }
 
 void declare(config::Fields& fields, AverageConfig& average) {

@@ -9,13 +9,6 @@ namespace trainyard {
 
 using config::Fields;
 
-std::span<const config::Word<Resident>> words(Resident) {
-  static constexpr std::array list{config::Word<Resident>{Resident::automatic, "auto"},
-                                   config::Word<Resident>{Resident::always, "always"},
-                                   config::Word<Resident>{Resident::never, "never"}};
-  return list;
-}
-
 void declare(Fields& fields, SplitConfig& split) {
   fields.select("source", split.source, "where the samples come from", dataset_kinds());
   if (!fields.describing()) split.where = fields.where("source");

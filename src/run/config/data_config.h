@@ -35,7 +35,9 @@ struct DataConfig {
   std::int64_t prefetch = 2;
 };
 
-[[nodiscard]] std::span<const config::Word<Resident>> words(Resident);
+[[nodiscard]] constexpr config::Words<Resident> words(Resident) {
+  return {"auto", "always", "never"};
+}
 void declare(config::Fields& fields, DataConfig& data);
 
 }  // namespace trainyard

@@ -6,13 +6,6 @@ namespace trainyard {
 
 using config::Fields;
 
-std::span<const config::Word<PlotConfig::Style>> words(PlotConfig::Style) {
-  using Style = PlotConfig::Style;
-  static constexpr std::array list{config::Word<Style>{Style::panels, "panels"},
-                                   config::Word<Style>{Style::guide, "guide"}};
-  return list;
-}
-
 void declare(Fields& fields, PlotConfig& plot) {
   fields.field("title", plot.title, "title of the plots");
   fields.field("style", plot.style,

@@ -15,7 +15,9 @@ struct PlotConfig {
   std::string title;
 };
 
-[[nodiscard]] std::span<const config::Word<PlotConfig::Style>> words(PlotConfig::Style);
+[[nodiscard]] constexpr config::Words<PlotConfig::Style> words(PlotConfig::Style) {
+  return {"panels", "guide"};
+}
 
 struct OutputConfig {
   std::optional<PlotConfig> plot = PlotConfig{};

@@ -1,26 +1,15 @@
 #include "run/config/ranks_config.h"
 
-#include <algorithm>
-#include <array>
-#include <span>
-
 namespace trainyard {
 
 using config::Fields;
 using config::Limits;
 
-std::span<const config::Word<RanksConfig::Transport>> words(RanksConfig::Transport) {
-  using Transport = RanksConfig::Transport;
-  static constexpr std::array list{config::Word<Transport>{Transport::fp32, "fp32"},
-                                   config::Word<Transport>{Transport::bf16, "bf16"},
-                                   config::Word<Transport>{Transport::fp16, "fp16"}};
-  return list;
+constexpr config::Words<RanksConfig::Transport> words(RanksConfig::Transport) {
+  return {"fp32", "bf16", "fp16"};
 }
 
-std::string_view name_of(RanksConfig::Transport transport) {
-  const auto list = words(transport);
-  return std::ranges::find(list, transport, &config::Word<RanksConfig::Transport>::value)->word;
-}
+std::string_view name_of(RanksConfig::Transport transport) { return config::word_of(transport); }
 
 void declare(Fields& fields, RanksConfig& ranks) {
   fields.field("check_weights", ranks.check_weights,

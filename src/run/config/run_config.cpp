@@ -28,33 +28,10 @@ namespace trainyard {
 using config::Fields;
 using config::Limits;
 
-std::span<const config::Word<BatchConfig::Remainder>> words(BatchConfig::Remainder) {
-  static constexpr std::array list{
-      config::Word<BatchConfig::Remainder>{BatchConfig::Remainder::drop, "drop"}};
-  return list;
-}
+constexpr config::Words<BatchConfig::Remainder> words(BatchConfig::Remainder) { return {"drop"}; }
 
-std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode) {
-  static constexpr std::array list{config::Word<BestConfig::Mode>{BestConfig::Mode::min, "min"},
-                                   config::Word<BestConfig::Mode>{BestConfig::Mode::max, "max"}};
-  return list;
-}
-
-std::span<const config::Word<WinogradForms>> words(WinogradForms) {
-  using Forms = WinogradForms;
-  static constexpr std::array list{config::Word<Forms>{Forms::none, "false"},
-                                   config::Word<Forms>{Forms::accurate, "accurate"},
-                                   config::Word<Forms>{Forms::fast, "fast"}};
-  return list;
-}
-
-std::span<const config::Word<Precision>> words(Precision) {
-  static constexpr std::array list{config::Word<Precision>{Precision::fp32, "fp32"},
-                                   config::Word<Precision>{Precision::tf32, "tf32"},
-                                   config::Word<Precision>{Precision::bf16, "bf16"},
-                                   config::Word<Precision>{Precision::fp16, "fp16"},
-                                   config::Word<Precision>{Precision::fp64, "fp64"}};
-  return list;
+constexpr config::Words<Precision> words(Precision) {
+  return {"fp32", "tf32", "bf16", "fp16", "fp64"};
 }
 
 void declare(Fields& fields, BatchConfig& batch) {

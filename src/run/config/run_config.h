@@ -52,12 +52,16 @@ struct CheckpointConfig {
   std::optional<BestConfig> best;
 };
 
-[[nodiscard]] std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode);
+[[nodiscard]] constexpr config::Words<BestConfig::Mode> words(BestConfig::Mode) {
+  return {"min", "max"};
+}
 
 /// The forms of Winograd's convolutions that the CPU may take: none, those with small rounding
 /// errors, or all.
 enum class WinogradForms { none, accurate, fast };
-[[nodiscard]] std::span<const config::Word<WinogradForms>> words(WinogradForms);
+[[nodiscard]] constexpr config::Words<WinogradForms> words(WinogradForms) {
+  return {"false", "accurate", "fast"};
+}
 
 /// How a metric is compared if the file does not say so: lower is better for a loss or an error.
 [[nodiscard]] BestConfig::Mode usual_mode(const std::string& metric);
