@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # shellcheck disable=SC2034  # used by the scripts that source this
 build_packages=(g++ cmake ninja-build libyaml-cpp-dev libcli11-dev libfmt-dev libstb-dev
-  libdnnl-dev libgloo-dev nlohmann-json3-dev libxxhash-dev libjpeg-dev libwebp-dev zlib1g-dev libcurl4-openssl-dev
+  libdnnl-dev libgloo-dev nlohmann-json3-dev libxxhash-dev libeigen3-dev libjpeg-dev libwebp-dev zlib1g-dev libcurl4-openssl-dev
   doctest-dev fonts-dejavu-core)
 # shellcheck disable=SC2034
 run_packages=(gnuplot-nox graphviz libcurl4)

@@ -9,7 +9,7 @@ program=$(realpath "$1")
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-compiled_in=(libyaml-cpp-dev libcli11-dev libstb-dev nlohmann-json3-dev libxxhash-dev)
+compiled_in=(libeigen3-dev libyaml-cpp-dev libcli11-dev libstb-dev nlohmann-json3-dev libxxhash-dev)
 
 # package_of FILE: the Debian package that installed it, in /lib or /usr/lib.
 package_of() {

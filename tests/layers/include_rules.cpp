@@ -106,6 +106,7 @@ const std::vector<Owner>& owners() {
       {"xxh3", "xxHash", {"src/base/"}},
       {"zlib", "zlib", {"src/data/"}},
       {"stb", "stb", {"src/data/images/"}},
+      {"Eigen", "Eigen", {"src/data/augment/"}},
       {"jpeglib", "libjpeg-turbo", {"src/data/images/"}},
       {"webp/", "libwebp", {"src/data/images/"}},
       {"curl/", "libcurl", {"src/fetch/"}},

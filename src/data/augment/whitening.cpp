@@ -125,7 +125,7 @@ std::vector<float> whitening_matrix(const Dataset& set, const Pipeline& pipeline
                                        "most " +
                                        std::to_string(kMostWhitened) + " are possible");
   }
-  SymmetricEigen eigen = symmetric_eigen(second_moment(set, pipeline, threads), elements, threads);
+  SymmetricEigen eigen = symmetric_eigen(second_moment(set, pipeline, threads), elements);
   for (std::int64_t i = 0; i < elements; ++i) {
     // A second moment has no negative eigenvalues but for rounding.
     const double value = std::max(eigen.values[static_cast<std::size_t>(i)], 0.0);
