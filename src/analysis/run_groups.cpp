@@ -1,9 +1,8 @@
-#include "analysis/run_groups.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "analysis/run_table.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "config/diagnostics.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,5 +88,15 @@ void sort_rows(RunTable& table, const std::string& column);
 /// has the keys. Of groups: {"by": [...], "groups": [{...}], "best": ...}, where values are
 /// {"mean", "deviation"}.
 [[nodiscard]] Json run_table_json(const RunTable& table);
+
+// `train compare --by KEY`: runs that differ in their seed, as one row.
+
+/// A row for each combination of values of the keys `by`, with the means over its seeds of the runs
+/// that have completed. Of two runs with one seed the later counts. `warn` gets a line for such
+/// runs, and for a group whose runs differ in more than the seed. Throws Error{command_line} for a
+/// key that no run has.
+[[nodiscard]] RunTable group_runs(std::span<const RecordedRun> runs,
+                                  const std::vector<std::string>& by,
+                                  const std::function<void(const std::string&)>& warn);
 
 }  // namespace trainyard

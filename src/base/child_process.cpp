@@ -15,8 +15,8 @@
 #include <system_error>
 #include <thread>
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/text.h"
 
 namespace trainyard {

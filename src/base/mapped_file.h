@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <span>
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/handle.h"
 
 namespace trainyard {
 

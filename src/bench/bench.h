@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,7 +14,6 @@
 #include "bench/counted_step.h"
 #include "bench/floors.h"
 #include "bench/node_times.h"
-#include "bench/step_spans.h"
 #include "plan/program.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
@@ -66,5 +66,21 @@ struct BenchResult {
 /// Error{command_line} for a batch that is not divisible by the shards.
 [[nodiscard]] BenchResult bench(const RunConfig& run, const BenchOptions& options,
                                 const std::function<double()>& now, double started);
+
+// Throughputs measured by other programs, for comparison with ours.
+
+/// The throughput of another program, or of an earlier run of this one.
+struct PeerRate {
+  std::string name;  // "torch 1.13.0a0, fp32"
+  double images_per_second = 0;
+};
+
+/// The throughputs for `net` at `batch` in a file of JSON lines, as `train bench --json` and the
+/// peers' scripts write them: {"peer" or "program", "mode", "net", "batch", "images_per_s"}. Lines
+/// without a throughput (a heading, an error) are skipped. Throws Error{data} for a file that
+/// cannot be read, a line that is not a JSON object (with its number), or no line for this net and
+/// batch.
+[[nodiscard]] std::vector<PeerRate> read_peer_rates(const std::filesystem::path& path,
+                                                    const std::string& net, std::int64_t batch);
 
 }  // namespace trainyard

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
-#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/manifest.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 

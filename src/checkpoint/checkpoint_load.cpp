@@ -4,7 +4,6 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
-#include "checkpoint/checkpoint_names.h"
 #include "checkpoint/manifest.h"
 
 namespace trainyard {

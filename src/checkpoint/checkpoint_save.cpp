@@ -3,9 +3,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
-#include "checkpoint/checkpoint_names.h"
-#include "checkpoint/finite.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/tensor_slots.h"
 
 namespace trainyard {
 

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "formats/safetensors.h"
 #include "model/model.h"
 #include "optim/parameter_rule.h"
@@ -33,5 +35,15 @@ struct TensorSlot {
 /// If there are `faults`, throws Error{checkpoint} with the first of them and `advice`.
 void raise_misfits(const std::vector<std::string>& faults, const std::string& where,
                    const std::string& advice = "");
+
+// Whether all numbers are finite, checked before a checkpoint is written.
+
+/// "nan at element 5" for the first element that is not finite, empty if there is none. Whole
+/// numbers always are.
+[[nodiscard]] std::optional<std::string> non_finite_element(const NamedTensor& tensor);
+
+/// The path of the first number in `value` that is not finite, as a JSON pointer
+/// ("/best/value").
+[[nodiscard]] std::optional<std::string> non_finite_number(const Json& value);
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
-#include "cli/bench_layers.h"
-
 #include <fmt/format.h>
+
+#include "cli/bench_scaling.h"
 
 namespace trainyard::cli {
 namespace {

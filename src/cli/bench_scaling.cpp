@@ -10,7 +10,6 @@
 #include "base/output_place.h"
 #include "base/plural.h"
 #include "base/text.h"
-#include "bench/scaling_plot.h"
 #include "bench/scaling_rank.h"
 #include "bench/scaling_report.h"
 #include "cli/draw.h"

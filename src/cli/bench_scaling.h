@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/bench.h"
 #include "bench/scaling_report.h"
 #include "cli/launch.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
+#include "formats/json.h"
 
 namespace trainyard::cli {
 
@@ -55,5 +57,38 @@ void write_files(const Picture& picture, const std::string& csv, const std::stri
 
 /// Measures as one of the ranks, or starts them and prints the results. Returns the exit code.
 int bench_scaling(const ScalingFlags& flags, const Context& context);
+
+// `train bench --suite NAME`: measures the rows of a suite, and shows the published rates beside
+// ours.
+
+struct SuiteFlags {
+  std::string name;
+  std::string rows;  // configs, comma-separated; "": all
+};
+
+/// Measures each row on the CPU and for each count of --scaling (1,4,8 unless given): with so many
+/// GPUs, or with --gpus 0 so many ranks on the CPU. A row without data, or for which the machine
+/// lacks GPUs or memory, is reported with the reason. Returns the exit code: 0 if anything was
+/// measured, else that of the first row.
+int bench_suite(const SuiteFlags& suite, const ScalingFlags& flags, const Context& context);
+
+// What `train bench --layers` prints: the steps of a plan with their times and algorithms.
+
+/// A line a step: time, share of the training step, and of a product its algorithm with its share
+/// of the peak, counted in operations of the direct form and, if it executes fewer, in those; then
+/// the sums of products and of everything else. "" without layers.
+[[nodiscard]] std::string layers_text(const BenchResult& result);
+/// The same as an array with an object a step.
+[[nodiscard]] Json layers_json(const BenchResult& result);
+/// On a GPU: a line a launch, of several that are alike in a step one, then the sum of all. "" on
+/// the CPU.
+[[nodiscard]] std::string node_times_text(const BenchResult& result);
+/// An array of {"step", "kind", "functor", "library", "beside", "bytes", "flop", "nodes", "count",
+/// "microseconds"}; time, bytes and operations are of one of `count` launches.
+[[nodiscard]] Json node_times_json(const BenchResult& result);
+
+/// JSON lines, of the bench and then of each span: {"node", "kind", "functor", "queue", "begin_us",
+/// "end_us", "gap_us", "calls_in_gap"}.
+[[nodiscard]] std::string spans_lines(const BenchResult& result);
 
 }  // namespace trainyard::cli

@@ -1,5 +1,3 @@
-#include "cli/bench_suite.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bench/suite.h"
+#include "cli/bench_scaling.h"
 #include "cli/print.h"
 #include "cli/version.h"
 #include "config/diagnostics.h"

@@ -13,7 +13,7 @@
 #include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/source_words.h"
-#include "data/sets/pack_write.h"
+#include "data/sets/pack.h"
 
 namespace trainyard::cli {
 namespace {

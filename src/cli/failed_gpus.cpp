@@ -8,8 +8,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "run/gpu_failure.h"
 
 namespace trainyard::cli {

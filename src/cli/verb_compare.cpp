@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analysis/run_difference.h"
-#include "analysis/run_groups.h"
 #include "analysis/run_table.h"
 #include "base/atomic_file.h"
 #include "base/error.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "analysis/run_curves.h"
-#include "analysis/run_groups.h"
+#include "analysis/run_table.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/error.h"

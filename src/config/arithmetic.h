@@ -2,6 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "config/expression_tree.h"
 #include "config/node.h"
@@ -29,5 +32,17 @@ namespace trainyard::config {
 [[nodiscard]] bool truth(const Node& value);
 /// Throws ExpressionError unless `value` is a number.
 void require_number(const Node& value);
+
+// The tokens of an expression.
+
+struct Token {
+  enum class Kind { number, text, word, symbol, end };
+  Kind kind = Kind::end;
+  std::string text;  // as written; for kind text, without the quotes
+  Node number;       // kind number
+};
+
+/// Splits an expression into tokens, the last of kind end. Throws ExpressionError.
+[[nodiscard]] std::vector<Token> tokenize(std::string_view text);
 
 }  // namespace trainyard::config

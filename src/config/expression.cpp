@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "config/arithmetic.h"
-#include "config/element.h"
 #include "config/expression_tree.h"
 #include "config/load.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {

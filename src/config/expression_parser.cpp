@@ -2,7 +2,7 @@
 #include <span>
 #include <utility>
 
-#include "config/expression_tokens.h"
+#include "config/arithmetic.h"
 #include "config/expression_tree.h"
 
 namespace trainyard::config {

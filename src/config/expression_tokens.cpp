@@ -1,8 +1,7 @@
-#include "config/expression_tokens.h"
-
 #include <array>
 
 #include "base/text.h"
+#include "config/arithmetic.h"
 #include "config/expression_tree.h"
 #include "config/scalars.h"
 

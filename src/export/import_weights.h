@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "export/name_map.h"
 #include "export/named_weights.h"
 #include "formats/safetensors.h"
 

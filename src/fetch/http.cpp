@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "base/atomic_file.h"
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/required_library.h"
 #include "base/sha256.h"
 

@@ -41,4 +41,12 @@ struct JsonLimits {
 /// One line with a newline: for streams of objects.
 [[nodiscard]] std::string json_line(const Json& value);
 
+// Whole numbers in JSON.
+
+/// The whole number of a value. Throws Json::exception for any other value, also for 3.5 and true,
+/// which get() would convert.
+[[nodiscard]] inline std::int64_t integer_of(const Json& value) {
+  return value.get_ref<const Json::number_integer_t&>();
+}
+
 }  // namespace trainyard

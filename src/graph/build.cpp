@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "graph/check_items.h"
 #include "graph/expand.h"
 #include "graph/masks.h"
 #include "graph/network_file.h"

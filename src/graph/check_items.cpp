@@ -1,9 +1,8 @@
-#include "graph/check_items.h"
-
 #include <algorithm>
 #include <set>
 #include <vector>
 
+#include "graph/expand.h"
 #include "graph/item.h"
 
 namespace trainyard {

@@ -85,4 +85,10 @@ class Expander {
   bool stopped_ = false;
 };
 
+// Checks of a network file that need no expansion; they include blocks that are never called.
+
+/// Reports malformed items and unknown layers in `layers` and all blocks, and blocks that call
+/// themselves. Returns false if a block does: such a file cannot be expanded.
+[[nodiscard]] bool check_items(const NetworkFile& file, config::Diagnostics& diagnostics);
+
 }  // namespace trainyard

@@ -10,10 +10,10 @@
 
 #include "base/text.h"
 #include "config/diagnostics.h"
-#include "config/element.h"
 #include "config/file_path.h"
 #include "config/load.h"
 #include "config/near_file.h"
+#include "config/scalars.h"
 
 namespace trainyard {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "config/element.h"
 #include "config/foreign_words.h"
 #include "config/load.h"
 #include "config/profile.h"
+#include "config/scalars.h"
 #include "graph/words.h"
 
 namespace trainyard {

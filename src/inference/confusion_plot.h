@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "data/images/picture.h"
+#include "data/sets/dataset.h"
 #include "report/class_table.h"
 
 namespace trainyard {
@@ -17,5 +20,16 @@ namespace trainyard {
 [[nodiscard]] std::string confusion_script(const std::string& title, const ConfusionMatrix& matrix,
                                            std::span<const std::string> names,
                                            const std::filesystem::path& output);
+
+// The most confident mistakes of an evaluation, as pictures.
+
+/// At most `most` of the mistakes in reading order, each sample as its source gives it over its
+/// label, what was predicted instead, the probability of that, and its file's name if it has one.
+/// None if there are no mistakes, or samples are no images of 1 or 3 channels with a height of more
+/// than 1.
+[[nodiscard]] std::optional<Picture> mistake_sheet(const Dataset& set,
+                                                   std::span<const Mistake> mistakes,
+                                                   std::span<const std::string> names,
+                                                   std::size_t most = 40);
 
 }  // namespace trainyard

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "data/images/png_write.h"
 #include "inference/confusion_plot.h"
-#include "inference/mistake_sheet.h"
 #include "report/plotter.h"
 
 namespace trainyard {

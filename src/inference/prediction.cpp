@@ -9,7 +9,6 @@
 #include "model/batch_outputs.h"
 #include "ops/loss.h"
 #include "report/class_table.h"
-#include "report/mistakes.h"
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"

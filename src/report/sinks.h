@@ -4,15 +4,33 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
+#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "report/epoch_line.h"
-#include "report/log_file.h"
 #include "report/metrics.h"
 #include "report/plotter.h"
 #include "report/progress.h"
 
 namespace trainyard {
+
+/// The lines of a run, also appended after a resume; each is one write(2).
+class LogFile {
+ public:
+  /// `disk` and `clock` must outlive it.
+  LogFile(const Disk& disk, const Clock& clock, const std::filesystem::path& path);
+  /// Appends `text`; each line is prefixed with the time, and escape sequences are left out.
+  void write(std::string_view text);
+  void sync() { file_.sync(); }
+
+ private:
+  const Clock& clock_;
+  AppendFile file_;
+};
+
+/// `text` without escape sequences ("ESC [ … letter") and control characters; line feeds stay.
+[[nodiscard]] std::string without_escapes(std::string_view text);
 
 /// Redraws the plots after each row.
 class PlotSink final : public MetricsSink {

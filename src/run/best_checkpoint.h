@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/manifest.h"
 
 namespace trainyard {
 

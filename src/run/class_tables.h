@@ -9,7 +9,6 @@
 
 #include "data/sets/dataset.h"
 #include "report/class_table.h"
-#include "report/mistakes.h"
 #include "run/run_folder.h"
 
 namespace trainyard {

@@ -18,7 +18,6 @@
 #include "report/progress.h"
 #include "report/sinks.h"
 #include "report/status.h"
-#include "report/status_file.h"
 #include "report/tensorboard_sink.h"
 #include "run/former_files.h"
 #include "run/run_folder.h"

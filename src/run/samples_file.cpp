@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
-#include "formats/json_integer.h"
+#include "formats/json.h"
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/manifest.h"
 #include "checkpoint/tensor_slots.h"
 #include "run/statistics_file.h"
 

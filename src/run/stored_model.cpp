@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "checkpoint/checkpoint_names.h"
-#include "checkpoint/finite.h"
+#include "checkpoint/manifest.h"
 #include "checkpoint/run_identity.h"
 #include "checkpoint/tensor_slots.h"
 #include "config/near_file.h"

@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "checkpoint/checkpoint_files.h"
-#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/manifest.h"
 #include "config/near_file.h"
 #include "run/best_checkpoint.h"
 #include "run/run_folder.h"

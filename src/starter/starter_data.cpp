@@ -15,7 +15,7 @@
 #include "config/file_path.h"
 #include "config/near_file.h"
 #include "data/sets/image_folder.h"
-#include "starter/picture_list.h"
+#include "starter/picture_facts.h"
 
 namespace trainyard {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/descriptor.h"
+#include "base/handle.h"
 #include "ranks/spawn/rank_process.h"
 #include "sweep/job_pool.h"
 #include "sweep/sweep_run.h"

@@ -1,10 +1,9 @@
 // Means over seeds, compared with numbers computed by hand.
-#include "analysis/run_groups.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 
+#include "analysis/run_table.h"
 #include "base/error.h"
 #include "written_run.h"
 

@@ -11,7 +11,6 @@
 
 #include "../base/error_of.h"
 #include "bench/counted_step.h"
-#include "bench/step_spans.h"
 #include "counted/counted_gpu.h"
 #include "run/session/session_model.h"
 

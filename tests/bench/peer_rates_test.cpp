@@ -1,12 +1,11 @@
 // Throughputs of peers from JSON lines.
-#include "bench/peer_rates.h"
-
 #include <doctest/doctest.h>
 
 #include <fstream>
 
 #include "../base/temporary_folder.h"
 #include "base/error.h"
+#include "bench/bench.h"
 
 using namespace trainyard;
 

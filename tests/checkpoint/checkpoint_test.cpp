@@ -8,7 +8,7 @@
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "checkpoint/checkpoint_files.h"
-#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/manifest.h"
 #include "checkpoint/run_identity.h"
 #include "sample_checkpoint.h"
 

@@ -1,10 +1,10 @@
-#include "checkpoint/finite.h"
-
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "checkpoint/tensor_slots.h"
 
 using namespace trainyard;
 

@@ -8,7 +8,6 @@
 #include "data/sets/epoch_order.h"
 #include "data/sets/image_folder.h"
 #include "data/sets/pack.h"
-#include "data/sets/pack_write.h"
 #include "helpers.h"
 
 namespace trainyard {

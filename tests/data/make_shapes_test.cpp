@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include "data/sets/cifar.h"
-#include "data/sets/shapes_draw.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "data/sets/epoch_order.h"
 #include "data/sets/pack_layout.h"
-#include "data/sets/pack_write.h"
 #include "data/sets/synthetic.h"
 #include "helpers.h"
 

@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "base/hash.h"
-#include "data/images/picture_file.h"
+#include "data/images/image_decode.h"
 #include "data/sets/image_folder.h"
 #include "data/sets/picture_index.h"
 #include "data/sets/subset.h"

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "config/load.h"
-#include "data/text/imdb.h"
-#include "data/text/keras_shuffle.h"
 #include "data/sets/numpy_array.h"
 #include "data/sets/zip_file.h"
+#include "data/text/imdb.h"
+#include "data/text/keras_words.h"
 #include "helpers.h"
 
 namespace trainyard {

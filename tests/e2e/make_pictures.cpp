@@ -19,7 +19,7 @@
 
 #include "data/sets/cifar.h"
 #include "data/sets/idx.h"
-#include "data/sets/shape_figures.h"
+#include "data/sets/make_shapes.h"
 
 using namespace trainyard;
 namespace fs = std::filesystem;

@@ -218,9 +218,9 @@ void BoundCase::restore_inputs() {
 
 void BoundCase::run(BoundPass& pass, const std::vector<const TestTensor*>& read_alone) {
   pass.workspace.spoil();
-  std::vector<std::vector<std::byte>> before;
+  std::vector<Bytes> before;
   for (const TestTensor* tensor : read_alone) before.push_back(tensor->buffer().snapshot());
-  const std::vector<std::vector<std::byte>> gaps = gaps_of_outputs();
+  const std::vector<Bytes> gaps = gaps_of_outputs();
   pass.executor->run();
   CHECK_MESSAGE(gaps_of_outputs() == gaps, case_.name, ": wrote outside its slice");
   for (std::size_t i = 0; i < read_alone.size(); ++i) {
@@ -231,8 +231,8 @@ void BoundCase::run(BoundPass& pass, const std::vector<const TestTensor*>& read_
   check_guards();
 }
 
-std::vector<std::vector<std::byte>> BoundCase::gaps_of_outputs() const {
-  std::vector<std::vector<std::byte>> gaps;
+std::vector<Bytes> BoundCase::gaps_of_outputs() const {
+  std::vector<Bytes> gaps;
   for (const auto* tensors : {&outputs_, &evaluated_, &output_gradients_}) {
     for (const TestTensor& tensor : *tensors) gaps.push_back(tensor.gaps());
   }

@@ -70,7 +70,7 @@ class BoundCase {
   void restore_inputs();
   void run(BoundPass& pass, const std::vector<const TestTensor*>& read_alone);
   void check_guards() const;
-  [[nodiscard]] std::vector<std::vector<std::byte>> gaps_of_outputs() const;
+  [[nodiscard]] std::vector<Bytes> gaps_of_outputs() const;
   void check_padding(const std::vector<TestTensor>& written) const;
   [[nodiscard]] bool needs_gradient(std::size_t input) const;
   [[nodiscard]] bool in_place_evaluation() const;

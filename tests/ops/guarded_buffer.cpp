@@ -1,7 +1,7 @@
 #include "guarded_buffer.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace trainyard::op_tests {
 namespace {
@@ -23,15 +23,25 @@ std::byte* GuardedBuffer::first() const {
   return const_cast<std::byte*>(memory_.data()) + (aligned - address);
 }
 
-void GuardedBuffer::spoil() { std::fill_n(first(), bytes_, kSpoiled); }
-
-bool GuardedBuffer::guards_hold() const {
-  const auto good = [](std::byte b) { return b == kGuardByte; };
-  const std::byte* begin = memory_.data();
-  return std::all_of(begin, static_cast<const std::byte*>(first()), good) &&
-         std::all_of(static_cast<const std::byte*>(first()) + bytes_, begin + memory_.size(), good);
+void GuardedBuffer::fill(std::byte value) {
+  std::memset(first(), std::to_integer<int>(value), bytes_);
 }
 
-std::vector<std::byte> GuardedBuffer::snapshot() const { return {first(), first() + bytes_}; }
+void GuardedBuffer::spoil() { fill(kSpoiled); }
+
+bool GuardedBuffer::guards_hold() const {
+  static const std::vector<std::byte> kGuards(2 * kGuard, kGuardByte);
+  const std::byte* const begin = memory_.data();
+  const std::byte* const end = begin + memory_.size();
+  const auto good = [](const std::byte* from, const std::byte* to) {
+    return std::memcmp(from, kGuards.data(), static_cast<std::size_t>(to - from)) == 0;
+  };
+  return good(begin, first()) && good(first() + bytes_, end);
+}
+
+Bytes GuardedBuffer::snapshot() const {
+  const auto* const begin = reinterpret_cast<const unsigned char*>(first());
+  return {begin, begin + bytes_};
+}
 
 }  // namespace trainyard::op_tests

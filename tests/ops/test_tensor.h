@@ -25,14 +25,16 @@ class TestTensor {
   [[nodiscard]] Values read() const;
   [[nodiscard]] bool padding_is_zero() const;
   /// The memory between the elements of a slice; empty for other layouts.
-  [[nodiscard]] std::vector<std::byte> gaps() const;
+  [[nodiscard]] Bytes gaps() const;
   GuardedBuffer& buffer() { return buffer_; }
   [[nodiscard]] const GuardedBuffer& buffer() const { return buffer_; }
 
  private:
   [[nodiscard]] std::int64_t offset_of(std::size_t index) const;
-  void store(std::int64_t offset, double value);
-  [[nodiscard]] double load(std::int64_t offset) const;
+  template <class F>
+  void each_row(const F& f) const;
+  template <class F>
+  void with_elements(const F& f) const;
 
   Layout layout_;
   DType type_;

@@ -4,7 +4,7 @@
 
 #include "../base/failure_at.h"
 #include "../base/temporary_folder.h"
-#include "report/log_file.h"
+#include "report/sinks.h"
 #include "report/summary.h"
 
 using namespace trainyard;

@@ -1,10 +1,10 @@
 // The most confident wrong predictions.
-#include "report/mistakes.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "report/class_table.h"
 
 using namespace trainyard;
 

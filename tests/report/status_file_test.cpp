@@ -1,5 +1,3 @@
-#include "report/status_file.h"
-
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "../base/temporary_folder.h"
+#include "report/status.h"
 
 using namespace trainyard;
 using trainyard::testing::TemporaryFolder;

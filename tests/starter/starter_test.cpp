@@ -5,7 +5,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "starter/picture_list.h"
+#include "starter/picture_facts.h"
 #include "starter/recipe.h"
 
 using namespace trainyard;

@@ -1,11 +1,9 @@
-#include "data/images/bmp.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "base/bad_file.h"
-#include "data/images/stb_decode.h"
+#include "data/images/decoders.h"
 
 namespace trainyard {
 

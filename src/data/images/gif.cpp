@@ -1,11 +1,9 @@
-#include "data/images/gif.h"
-
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "base/bad_file.h"
-#include "data/images/stb_decode.h"
+#include "data/images/decoders.h"
 
 namespace trainyard {
 

@@ -1,17 +1,17 @@
 #include "data/images/image_decode.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/bad_file.h"
 #include "base/error.h"
-#include "data/images/bmp.h"
-#include "data/images/gif.h"
-#include "data/images/image_check.h"
+#include "base/hash.h"
+#include "base/read_file.h"
+#include "data/images/decoders.h"
 #include "data/images/image_format.h"
 #include "data/images/jpeg.h"
-#include "data/images/stb_decode.h"
-#include "data/images/webp.h"
 
 namespace trainyard {
 
@@ -52,6 +52,38 @@ void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_
   TY_CHECK(std::ssize(out) == picture.size().pixels() * channels,
            "planes of another size than the picture");
   copy_planes(picture, out.data());
+}
+
+namespace {
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
+
+std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
+  return read_bytes(path, ErrorKind::data, kMostFileBytes);
+}
+
+}  // namespace
+
+ImageSize picture_file_size(const std::filesystem::path& path, std::int64_t max_pixels) {
+  constexpr std::uint64_t kStart = 1 << 16;
+  const InputFile file(path, ErrorKind::data);
+  std::vector<std::byte> start(std::min(file.size(), kStart));
+  file.read(0, start);
+  try {
+    return image_size({start, path.string(), max_pixels});
+  } catch (const Error&) {
+    if (start.size() == file.size()) throw;
+  }
+  // The header is longer (metadata), or wrong.
+  return image_size({file_bytes(path), path.string(), max_pixels});
+}
+
+Picture read_picture_file(const std::filesystem::path& path, int channels, std::int64_t max_pixels,
+                          std::string* hash) {
+  const std::vector<std::byte> bytes = file_bytes(path);
+  Picture picture = decode_picture({bytes, path.string(), max_pixels}, channels);
+  if (hash != nullptr) *hash = hash128_hex(bytes);
+  return picture;
 }
 
 }  // namespace trainyard

@@ -1,5 +1,7 @@
 #include "data/images/image_format.h"
 
+#include <zlib.h>
+
 #include <array>
 #include <string_view>
 
@@ -42,6 +44,58 @@ ImageFormat image_format(const EncodedImage& image) {
   }
   bad_file(image.name, "is not a " + std::string(kImageFormats) +
                            " file: its first bytes are of none of them; convert or remove it");
+}
+
+namespace {
+
+constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
+
+std::string_view text_of(const EncodedImage& image) {
+  return {reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size()};
+}
+
+std::uint32_t big_endian(std::string_view text) {
+  std::uint32_t value = 0;
+  for (const char letter : text.substr(0, 4))
+    value = (value << 8) | static_cast<unsigned char>(letter);
+  return value;
+}
+
+std::uint32_t checksum(std::string_view text) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+}
+
+}  // namespace
+
+void check_claim(const EncodedImage& image, const ImageSize& size) {
+  if (size.h >= 1 && size.w >= 1 && size.pixels() <= image.max_pixels) return;
+  bad_file(image.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
+                           " pixels, expected at least one and at most max_pixels = " +
+                           std::to_string(image.max_pixels));
+}
+
+/// A chunk is its length, four letters, that many bytes, and the CRC-32 of letters and bytes.
+void check_png(const EncodedImage& image) {
+  constexpr std::size_t kFrame = 12;  // length, letters, checksum
+  const std::string_view text = text_of(image);
+  std::size_t at = kPngSignature.size();
+  for (std::string_view type; type != "IEND";) {
+    const std::string where = "at byte " + std::to_string(at);
+    const bool framed = text.size() - at >= kFrame;
+    const std::size_t length = framed ? big_endian(text.substr(at)) : 0;
+    if (!framed || length > text.size() - at - kFrame) {
+      bad_file(image.name, "is truncated: the chunk " + where + " extends beyond the file's " +
+                               std::to_string(text.size()) + " bytes");
+    }
+    type = text.substr(at + 4, 4);
+    if (checksum(text.substr(at + 4, 4 + length)) != big_endian(text.substr(at + 8 + length))) {
+      bad_file(image.name, "is damaged: the chunk " + where + " does not match its checksum");
+    }
+    if (type == "IDAT" && length == 0)
+      bad_file(image.name, "is damaged: the chunk " + where + " is empty");
+    at += kFrame + length;
+  }
 }
 
 }  // namespace trainyard

@@ -11,7 +11,7 @@
 
 #include "base/bad_file.h"
 #include "base/error.h"
-#include "data/images/image_check.h"
+#include "data/images/image_format.h"
 
 namespace trainyard {
 

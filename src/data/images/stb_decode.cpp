@@ -1,5 +1,3 @@
-#include "data/images/stb_decode.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +6,7 @@
 
 #include "base/bad_file.h"
 #include "base/error.h"
+#include "data/images/decoders.h"
 
 namespace trainyard {
 

@@ -1,5 +1,3 @@
-#include "data/images/webp.h"
-
 #include <webp/decode.h>
 #include <webp/demux.h>
 
@@ -8,6 +6,7 @@
 
 #include "base/bad_file.h"
 #include "base/error.h"
+#include "data/images/decoders.h"
 
 namespace trainyard {
 

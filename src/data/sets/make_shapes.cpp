@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "data/sets/shapes_draw.h"
 
 namespace trainyard {
 

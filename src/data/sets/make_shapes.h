@@ -3,8 +3,41 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "data/sets/source.h"
 
 namespace trainyard {
+
+/// The ten classes, in the order of their labels.
+enum class Figure : std::uint8_t {
+  disc,
+  ring,
+  square,
+  triangle,
+  star,
+  cross,
+  crescent,
+  stripes,
+  checker,
+  dots,
+};
+inline constexpr std::int32_t kFigures = 10;
+[[nodiscard]] std::span<const std::string_view> figure_names();
+
+/// A point in the figure's coordinates.
+struct FigurePoint {
+  float u = 0;
+  float v = 0;
+};
+
+/// The distance of a point from the figure's outline; negative inside. Exact for round and straight
+/// outlines, a lower bound beyond corners.
+[[nodiscard]] float figure_distance(Figure figure, FigurePoint point);
+
+/// True if a textured figure (stripes, checker, dots) has its second colour at the point.
+[[nodiscard]] bool figure_pattern(Figure figure, FigurePoint point, float frequency);
 
 struct ShapesOptions {
   std::int64_t train = 50000;  // samples, spread evenly over five files; at least 5
@@ -18,5 +51,16 @@ struct ShapesOptions {
 /// give the same bytes. Throws Error{data} if the folder is not empty, Error{disk} if it cannot be
 /// written.
 void make_shapes(const std::filesystem::path& dest, const ShapesOptions& options);
+
+// Draws one image of the shapes set.
+
+inline constexpr std::int64_t kShapesSide = 32;  // pixels
+
+/// Draws sample `index` of a split into `pixels` ([3, 32, 32], planes red, green, blue) and returns
+/// its label, an index of figure_names(). A pure function of (seed, split, index): a figure of
+/// random position, size, rotation and colours over a shaded, mottled background, with bars and
+/// specks behind and in front of it, and noise on every pixel.
+std::int32_t draw_shapes_sample(std::uint64_t seed, Split split, std::int64_t index,
+                                std::span<std::uint8_t> pixels);
 
 }  // namespace trainyard

@@ -8,7 +8,7 @@
 #include "base/bad_file.h"
 #include "base/hash.h"
 #include "base/round_up.h"
-#include "formats/json_integer.h"
+#include "formats/json.h"
 
 namespace trainyard {
 

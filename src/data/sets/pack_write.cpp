@@ -1,5 +1,3 @@
-#include "data/sets/pack_write.h"
-
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "data/sets/epoch_order.h"
+#include "data/sets/pack.h"
 #include "data/sets/pack_layout.h"
 
 namespace trainyard {

@@ -18,7 +18,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/read_file.h"
-#include "data/images/picture_file.h"
+#include "data/images/image_decode.h"
 
 namespace trainyard {
 

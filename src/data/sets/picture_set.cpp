@@ -14,8 +14,8 @@
 #include "base/faults.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "data/images/image_decode.h"
 #include "data/images/image_format.h"
-#include "data/images/picture_file.h"
 #include "data/sets/memory_dataset.h"
 #include "data/sets/picture_index.h"
 

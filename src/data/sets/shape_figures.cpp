@@ -1,9 +1,9 @@
-#include "data/sets/shape_figures.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+
+#include "data/sets/make_shapes.h"
 
 namespace trainyard {
 

@@ -1,10 +1,9 @@
-#include "data/sets/shapes_draw.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/philox.h"
+#include "data/sets/make_shapes.h"
 
 namespace trainyard {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/json_integer.h"
+#include "formats/json.h"
 
 namespace trainyard {
 

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
-#include "data/text/keras_shuffle.h"
 #include "data/text/keras_words.h"
 #include "data/text/labelled_texts.h"
 

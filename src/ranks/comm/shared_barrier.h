@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/descriptor.h"
+#include "base/handle.h"
 
 namespace trainyard {
 

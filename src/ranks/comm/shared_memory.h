@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "base/descriptor.h"
+#include "base/handle.h"
 
 namespace trainyard {
 

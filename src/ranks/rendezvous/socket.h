@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/descriptor.h"
+#include "base/handle.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/descriptor.h"
+#include "base/handle.h"
 
 namespace trainyard {
 

@@ -1,4 +1,4 @@
-#include "base/descriptor.h"
+#include "base/handle.h"
 
 #include <unistd.h>
 

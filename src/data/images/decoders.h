@@ -1,0 +1,51 @@
+// PNG, BMP and GIF files, through stb_image, within a budget of memory.
+#pragma once
+
+#include <memory>
+
+#include "data/images/image_decode.h"
+#include "data/images/picture.h"
+
+namespace trainyard {
+
+/// The size that the header claims. Throws Error{data} for a file that is none of the three,
+/// or has more than 16,384 pixels per side.
+[[nodiscard]] ImageSize stb_size(const EncodedImage& image);
+
+/// Pixels as stb_image gives them, [h, w, channels].
+using StbPixels = std::unique_ptr<std::uint8_t, void (*)(void*)>;
+/// Decodes an image of `size` = stb_size() without further checks. Throws Error{data} for a damaged
+/// file.
+[[nodiscard]] StbPixels stb_pixels(const EncodedImage& image, ImageSize size, int channels);
+
+/// Decodes a PNG or BMP of `size` = stb_size(), without checks of what stb relies on. Throws
+/// Error{data} for a damaged file.
+[[nodiscard]] Picture stb_decode(const EncodedImage& image, ImageSize size, int channels);
+
+// The first picture of GIF files, decoded by stb_image.
+
+/// Up to the palette.
+inline constexpr std::size_t kGifHeaderBytes = 13;
+
+/// Decodes the first picture of a GIF of `size` = stb_size(). A transparent pixel has its colour in
+/// the palette, and so have pixels around a picture that is smaller than the GIF: that of the
+/// transparent index, or of index 0, as Pillow gives them. Throws Error{data} for a file that ends
+/// before the end of the picture, and for other damage.
+[[nodiscard]] Picture decode_gif(const EncodedImage& image, ImageSize size, int channels);
+
+// BMP files, decoded by stb_image.
+
+/// Decodes a BMP of `size` = stb_size(). A colour that its palette lacks is black, as for Pillow.
+/// Throws Error{data} for a damaged file.
+[[nodiscard]] Picture decode_bmp(const EncodedImage& image, ImageSize size, int channels);
+
+// WebP files, through libwebp.
+
+/// The size that the header claims. Throws Error{data} for a damaged header.
+[[nodiscard]] ImageSize webp_size(const EncodedImage& image);
+
+/// Decodes an image of `size` = webp_size(), of an animation the first picture; an alpha channel is
+/// dropped. Throws Error{data} for a damaged file.
+[[nodiscard]] Picture decode_webp(const EncodedImage& image, ImageSize size, int channels);
+
+}  // namespace trainyard
