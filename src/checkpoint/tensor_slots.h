@@ -10,7 +10,7 @@
 #include "formats/json.h"
 #include "formats/safetensors.h"
 #include "model/model.h"
-#include "optim/parameter_rule.h"
+#include "optim/optimizer.h"
 
 namespace trainyard {
 

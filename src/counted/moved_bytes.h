@@ -13,7 +13,7 @@
 #include "launcher/in_turn.h"
 #include "ops/result_sums.h"
 #include "ops/running_statistics.h"
-#include "optim/accumulate.h"
+#include "optim/gradient_sums.h"
 #include "optim/average.h"
 #include "optim/gradient_functors.h"
 #include "optim/segment_norms.h"

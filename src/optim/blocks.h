@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/host_device.h"
+#include "ops/running_statistics.h"
 #include "ops/step_tensors.h"
 #include "optim/chunk_runs.h"
-#include "optim/micro_batches.h"
-#include "optim/norm_blocks.h"
+#include "optim/gradient_sums.h"
 #include "optim/packed_form.h"
 #include "optim/step_functors.h"
 #include "tensor/dtype.h"
@@ -40,6 +40,21 @@ struct GradientClip {
   double maximum = 0;            // 0: no bound
 };
 
+/// The 2-norms of a segment's weights and of what the gradient block has for it; of a run, their
+/// squares.
+struct Norms {
+  double weights = 0;
+  double gradients = 0;
+};
+
+/// On the device; nothing for a rule without a trust ratio.
+struct NormBlocks {
+  const SegmentRuns* segments = nullptr;  // those of the rule, of UpdateBlocks::runs
+  std::int64_t segment_count = 0;
+  Norms* partials = nullptr;  // by run
+  Norms* norms = nullptr;     // by segment, of all segments
+};
+
 /// The blocks of one step. All arrays have arithmetic type `type` and hold whole chunks.
 struct UpdateBlocks {
   DType type = DType::f32;
@@ -58,6 +73,16 @@ struct UpdateBlocks {
   PackedTable packed;                 // which a rule writes besides the weights
   std::uint32_t* finished = nullptr;  // see finished_rows(); null: the rule does not end the step
   EndUpdate end;
+};
+
+/// Running statistics and those of a batch, flat.
+struct StatisticBlocks {
+  void* running = nullptr;      // of the type of the weights
+  const void* batch = nullptr;  // summed over ranks and micro-batches
+  const StatisticRule* rules = nullptr;
+  const StepState* state = nullptr;
+  const double* replicas = nullptr;  // whose statistics are summed
+  std::int64_t chunks = 0;
 };
 
 }  // namespace trainyard

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "optim/element.h"
+#include "optim/rule_parts.h"
 
 namespace trainyard {
 

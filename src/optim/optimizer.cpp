@@ -1,25 +1,29 @@
 #include "optim/optimizer.h"
 
-#include "optim/kinds.h"
-#include "optim/parameter_rule.h"
+#include <array>
 
 namespace trainyard {
+namespace {
+
+template <class Listed>
+std::unique_ptr<Optimizer> read_optimizer(config::Fields& fields) {
+  auto optimizer = std::make_unique<Optimizer>();
+  optimizer->name = Listed::kName;
+  const VariantOf<RulesOf, std::tuple<Listed>> rule = Listed::read(fields, *optimizer);
+  std::visit([&](const auto& own) { optimizer->rule = own; }, rule);
+  return optimizer;
+}
+
+template <class... Listed>
+constexpr auto kinds_of(std::tuple<Listed...>* /*list*/) {
+  return std::array{
+      config::Kind<Optimizer>{Listed::kName, Listed::kHelp, read_optimizer<Listed>}...};
+}
+
+}  // namespace
 
 std::span<const config::Kind<Optimizer>> optimizer_kinds() {
-  static constexpr config::Kind<Optimizer> kKinds[] = {
-      {"sgd", "stochastic gradient descent with momentum", read_sgd},
-      {"rmsprop", "gradient over its running root mean square", read_rmsprop},
-      {"adam", "running mean over running root mean square (Kingma and Ba 2015)", read_adam},
-      {"adamw", "adam with decoupled weight decay (Loshchilov and Hutter 2019)", read_adamw},
-      {"adamax", "running mean over the largest gradient (Kingma and Ba 2015)", read_adamax},
-      {"nadam", "adam with Nesterov's momentum on a schedule (Dozat 2016)", read_nadam},
-      {"adagrad", "gradient over the root of its summed squares (Duchi et al. 2011)", read_adagrad},
-      {"adadelta",
-       "gradient times the running size of changes over that of gradients (Zeiler 2012)",
-       read_adadelta},
-      {"lars", "momentum with a rate for each parameter by its norms (You et al. 2017)", read_lars},
-      {"lamb", "adam with a rate for each parameter by its norms (You et al. 2020)", read_lamb},
-  };
+  static constexpr auto kKinds = kinds_of(static_cast<Optimizers*>(nullptr));
   return kKinds;
 }
 

@@ -1,13 +1,15 @@
-// Optimizers: how a step changes the flat parameter block.
+// A run's optimizer, and what the run changes about the training of single parameters.
 //
-// The folder optim holds optimizers and schedules: a rule per file, lists in rules.h, optimizer.cpp
-// and schedule.cpp. They know no rank, no file and no trainer.
+// The folder optim holds optimizers and schedules: one in a header, lists in rules.h and
+// schedule.cpp. They know no rank, no file and no trainer.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "config/fields.h"
 #include "optim/rules.h"
@@ -15,25 +17,28 @@
 
 namespace trainyard {
 
-/// A state block: its name in checkpoints ("momentum") and the value of every element before the
-/// first step.
-struct OptimizerSlot {
-  std::string name;
-  double start = 0;
-};
-
-/// A rule with what all rules have in common, as the run file gives it.
-struct Optimizer {
-  std::string_view name;  // "sgd"
-  double rate = 0;        // base learning rate; the schedule starts from it
-  WeightDecay weight_decay;
-  std::vector<std::string> ratio_on;  // parameter groups that a rule's trust ratio applies to
-  /// Keras's decay: the learning rate is divided by 1 + time_decay * finished steps.
-  double time_decay = 0;
-  std::vector<OptimizerSlot> slots;  // Rule::kSlots of the rule
+struct Optimizer : OptimizerSettings {
   UpdateRule rule;
 };
 
+/// Every optimizer, as `optimizer` of a run file names them.
 [[nodiscard]] std::span<const config::Kind<Optimizer>> optimizer_kinds();
+
+/// Changes of one parameter. What is not given is as without them.
+struct ParameterRule {
+  std::shared_ptr<const Optimizer> optimizer;
+  std::optional<double> rate_multiplier;
+  std::optional<double> weight_decay;
+  /// It is trained in the steps [first_step, end_step) of the run.
+  std::optional<std::int64_t> first_step;
+  std::optional<std::int64_t> end_step;
+};
+
+/// By the parameter's full name, "stage1.conv1.weight".
+using ParameterRules = std::map<std::string, ParameterRule, std::less<>>;
+
+/// The optimizer of a parameter: that of its rule, else `usual`.
+[[nodiscard]] const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
+                                            const ParameterRules& rules);
 
 }  // namespace trainyard

@@ -1,8 +1,10 @@
-// The arithmetic of every optimizer, as plain data for the launchers of any device.
+// The optimizers: how a step changes the flat parameter block.
 //
-// A rule has kSlots (state values per element, any number) and step<T>(StepScalars), which returns
-// a functor (gradient, Element<T, kSlots>&) that changes one element. It may have more, each of
-// which adds a phase to the step (update.h):
+// An optimizer is a header with plain data for the launchers of any device and the reading of its
+// keys, and its name in the list below. Its read(fields, settings) returns its rule, or a
+// std::variant of its rules. A rule has kSlots (state values per element, any number) and
+// step<T>(StepScalars), which returns a functor (gradient, Element<T, kSlots>&) that changes one
+// element. It may have more, each of which adds a phase to the step (update.h):
 //
 //   direction<T>(StepScalars)      a functor (gradient, Element<T, kSlots>&), which changes the
 //                                  state and returns what takes the gradient's place. step<T> then
@@ -16,24 +18,34 @@
 //                                  resumes
 #pragma once
 
+#include <tuple>
+#include <utility>
 #include <variant>
 
-#include "optim/adadelta_rule.h"
-#include "optim/adagrad_rule.h"
-#include "optim/adam_rule.h"
-#include "optim/adamax_rule.h"
-#include "optim/lamb_rule.h"
-#include "optim/lars_rule.h"
-#include "optim/nadam_rule.h"
-#include "optim/rmsprop_rule.h"
-#include "optim/sgd_rule.h"
+#include "base/type_list.h"
+#include "optim/adadelta.h"
+#include "optim/adagrad.h"
+#include "optim/adam.h"
+#include "optim/adamax.h"
+#include "optim/lamb.h"
+#include "optim/lars.h"
+#include "optim/nadam.h"
+#include "optim/rmsprop.h"
+#include "optim/sgd.h"
 
 namespace trainyard {
 
-using UpdateRule =
-    std::variant<PlainRule, MomentumRule, RmspropRule<false, false>, RmspropRule<false, true>,
-                 RmspropRule<true, false>, RmspropRule<true, true>, AdamRule<false>, AdamRule<true>,
-                 AdamaxRule, NadamRule, AdagradRule, AdadeltaRule, LarsRule, LambRule>;
+/// Every optimizer, in the order of the reference.
+using Optimizers =
+    std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars, Lamb>;
+
+/// What an optimizer's read() may give.
+template <class Optimizer>
+using RulesOf =
+    decltype(Optimizer::read(std::declval<config::Fields&>(), std::declval<OptimizerSettings&>()));
+
+/// Any of their rules.
+using UpdateRule = VariantOf<RulesOf, Optimizers>;
 
 /// Whether a rule has advanced().
 template <class Rule>

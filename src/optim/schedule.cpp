@@ -1,36 +1,146 @@
 #include "optim/schedule.h"
 
-#include "optim/kinds.h"
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "config/expression.h"
+#include "config/load.h"
+#include "optim/schedule_curves.h"
+#include "optim/schedule_cycles.h"
 
 namespace trainyard {
+namespace {
+
+config::Node real(double value) {
+  config::Node node;
+  node.kind = config::Node::Kind::real;
+  node.real = value;
+  return node;
+}
+config::Node whole(std::int64_t value) {
+  config::Node node = real(static_cast<double>(value));
+  node.kind = config::Node::Kind::integer;
+  node.integer = value;
+  return node;
+}
+
+/// A formula: `expression: $base * 0.95**epoch`.
+class Expression final : public Schedule {
+ public:
+  explicit Expression(config::Fields& fields) {
+    fields.required("lr", formula_,
+                    "learning rate as an expression: $base * 0.95**epoch. Names: base, the "
+                    "optimizer's; epoch, step: those finished; epochs, steps: those of the run");
+    formula_.where = fields.where("lr");
+  }
+  [[nodiscard]] std::string_view name() const override { return "expression"; }
+  /// After the run's last step the value at that step: a formula need not have one there.
+  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
+    const std::int64_t per_epoch = context.steps_per_epoch;
+    const std::int64_t steps = context.epochs * per_epoch - context.before;
+    step = std::min(step, steps - 1);
+    const config::Scope scope{{"base", real(context.base)},
+                              {"step", whole(step)},
+                              {"steps", whole(steps)},
+                              {"epoch", whole(step / per_epoch)},
+                              {"epochs", whole(context.epochs - context.before / per_epoch)}};
+    config::Diagnostics diagnostics;
+    const config::Node value = config::evaluate(formula_, scope, diagnostics);
+    diagnostics.raise();
+    if (value.is_number() && std::isfinite(value.real) && value.real >= 0) return value.real;
+    diagnostics.error(formula_.where, "the learning rate must be a number of at least 0, found " +
+                                          config::describe(value) + " after " +
+                                          count_text(step, "step"));
+    diagnostics.raise();
+    return 0;
+  }
+
+ private:
+  config::Node formula_;
+};
+
+/// Schedules one after another: `chain: {parts: [linear: {from: 0.2, to: 1, length: 5}, cosine]}`.
+/// Each part counts its own t from its start and lasts for its `length`; the last one takes the
+/// rest of the run.
+class Chain final : public Schedule {
+ public:
+  explicit Chain(config::Fields& fields) {
+    fields.list_of("parts", parts_, "the schedules in order; each but the last gives its 'length'",
+                   schedule_kinds().first(schedule_kinds().size() - 1));
+    if (fields.describing()) return;
+    if (parts_.empty()) {
+      fields.error(
+          "",
+          "'chain' needs schedules, as in {parts: [{linear: {from: 0.2, to: 1, length: 5}}, "
+          "cosine]}");
+    }
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+      if (parts_[i]->length(1)) continue;
+      fields.error("parts", "part " + std::to_string(i + 1) + " of the chain, '" +
+                                std::string(parts_[i]->name()) +
+                                "', needs a 'length': only the last part takes the rest of the "
+                                "run");
+    }
+  }
+  [[nodiscard]] std::string_view name() const override { return "chain"; }
+  [[nodiscard]] std::int64_t warmup_steps(std::int64_t steps_per_epoch) const override {
+    return parts_[0]->warmup_steps(steps_per_epoch);
+  }
+  [[nodiscard]] std::int64_t last_part(std::int64_t steps_per_epoch) const override {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+      begin += parts_[i]->length(steps_per_epoch).value_or(0);
+    }
+    const std::int64_t own = parts_.back()->last_part(steps_per_epoch);
+    return own > 0 ? begin + own : begin;
+  }
+  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
+    ScheduleContext own = context;
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+      const std::int64_t length = parts_[i]->length(context.steps_per_epoch).value_or(0);
+      if (step < length) return parts_[i]->rate(step, own);
+      step -= length;
+      own.before += length;
+    }
+    return parts_.back()->rate(step, own);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Schedule>> parts_;
+};
+
+template <class Listed>
+std::unique_ptr<Schedule> read_as(config::Fields& fields) {
+  return std::make_unique<Listed>(fields);
+}
+
+}  // namespace
 
 std::span<const config::Kind<Schedule>> schedule_kinds() {
   static constexpr config::Kind<Schedule> kKinds[] = {
-      {"constant", "the optimizer's learning rate", read_constant},
-      {"poly", "(base - end) * (1 - t / T)^power + end", read_poly},
-      {"cosine", "end + (base - end) * (1 + cos(pi * t / T)) / 2", read_cosine},
-      {"step", "base * gamma^floor(t / every)", read_step},
-      {"multistep", "base * gamma^(number of boundaries b with t >= b)", read_multistep},
-      {"exponential", "base * gamma^t", read_exponential},
-      {"inverse", "base * (1 + gamma * t)^-power", read_inverse},
-      {"sigmoid", "base / (1 + e^(-gamma * (t - center)))", read_sigmoid},
-      {"inverse_sqrt", "base * sqrt(flat / max(t, flat))", read_inverse_sqrt},
-      {"linear", "base * (from + (to - from) * t / T)", read_linear_ramp},
+      {"constant", "the optimizer's learning rate", read_as<Constant>},
+      {"poly", "(base - end) * (1 - t / T)^power + end", read_as<Poly>},
+      {"cosine", "end + (base - end) * (1 + cos(pi * t / T)) / 2", read_as<Cosine>},
+      {"step", "base * gamma^floor(t / every)", read_as<Step>},
+      {"multistep", "base * gamma^(number of boundaries b with t >= b)", read_as<Multistep>},
+      {"exponential", "base * gamma^t", read_as<Exponential>},
+      {"inverse", "base * (1 + gamma * t)^-power", read_as<Inverse>},
+      {"sigmoid", "base / (1 + e^(-gamma * (t - center)))", read_as<Sigmoid>},
+      {"inverse_sqrt", "base * sqrt(flat / max(t, flat))", read_as<InverseSqrt>},
+      {"linear", "base * (from + (to - from) * t / T)", read_as<LinearRamp>},
       {"cosine_restarts", "cosine again and again, each time over a longer period (SGDR)",
-       read_cosine_restarts},
+       read_as<CosineRestarts>},
       {"one_cycle", "up to the base and down again (Smith 2018); of the learning rate alone",
-       read_one_cycle},
+       read_as<OneCycle>},
       {"wsd", "constant, then a decay at the end; with a warm-up: warm-up, stable, decay",
-       read_wsd},
-      {"expression", "a formula of base, epoch, epochs, step and steps", read_expression},
-      {"piecewise", "a table of [t, lr]; a row applies once t reaches its t", read_piecewise},
-      {"chain", "schedules one after another", read_chain},  // last, see chain_part_kinds()
+       read_as<StableThenDecay>},
+      {"expression", "a formula of base, epoch, epochs, step and steps", read_as<Expression>},
+      {"piecewise", "a table of [t, lr]; a row applies once t reaches its t", read_as<Piecewise>},
+      {"chain", "schedules one after another", read_as<Chain>},  // last: a chain has no chains
   };
   return kKinds;
-}
-
-std::span<const config::Kind<Schedule>> chain_part_kinds() {
-  return schedule_kinds().first(schedule_kinds().size() - 1);
 }
 
 void check_rates(const Schedule& schedule, const ScheduleContext& context) {

@@ -8,7 +8,6 @@
 #include "launcher/chunk.h"
 #include "optim/blocks.h"
 #include "optim/gradient_functors.h"
-#include "optim/norm_blocks.h"
 
 namespace trainyard {
 

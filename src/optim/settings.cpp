@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "optim/optimizer.h"
-
 namespace trainyard {
 
 std::string_view word_of(ParameterGroup group) {
@@ -53,17 +51,17 @@ void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
 
 }  // namespace
 
-void declare_rate(config::Fields& fields, Optimizer& optimizer) {
+void declare_rate(config::Fields& fields, OptimizerSettings& optimizer) {
   fields.field("lr", optimizer.rate, "learning rate; the schedule starts from it", {.minimum = 0});
 }
 
-void declare_ratio_groups(config::Fields& fields, Optimizer& optimizer) {
+void declare_ratio_groups(config::Fields& fields, OptimizerSettings& optimizer) {
   optimizer.ratio_on = {"kernel"};
   declare_groups(fields, "ratio_on", optimizer.ratio_on,
                  "parameter groups whose rate has the trust ratio: kernel, bias, gamma, beta");
 }
 
-void declare_decays(config::Fields& fields, Optimizer& optimizer) {
+void declare_decays(config::Fields& fields, OptimizerSettings& optimizer) {
   declare_weight_decay(fields, optimizer.weight_decay);
   fields.field("decay", optimizer.time_decay, "Keras's decay: lr / (1 + decay * finished steps)",
                {.minimum = 0});

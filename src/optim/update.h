@@ -12,11 +12,10 @@
 #include "ops/running_statistics.h"
 #include "optim/blocks.h"
 #include "optim/change_elements.h"
-#include "optim/element.h"
 #include "optim/gradient_functors.h"
+#include "optim/rule_parts.h"
 #include "optim/rules.h"
 #include "optim/segment_norms.h"
-#include "optim/statistic_blocks.h"
 
 namespace trainyard {
 

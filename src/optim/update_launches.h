@@ -8,9 +8,8 @@
 #include "optim/average.h"
 #include "optim/blocks.h"
 #include "optim/gradient_functors.h"
-#include "optim/micro_batches.h"
+#include "optim/gradient_sums.h"
 #include "optim/rules.h"
-#include "optim/statistic_blocks.h"
 #include "optim/step_functors.h"
 
 namespace trainyard {
@@ -40,7 +39,7 @@ class UpdateLaunches {
   /// blocks.of_step of those that count alone.
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;
-  /// to[i] = from[i], rounded to `type` (f16 or bf16), and the reverse: see optim/transport.h.
+  /// to[i] = from[i], rounded to `type` (f16 or bf16), and the reverse: see optim/gradient_sums.h.
   virtual void downcast(void* to, DType type, const float* from, std::int64_t elements) const = 0;
   virtual void upcast(float* to, const void* from, DType type, std::int64_t elements) const = 0;
   /// For these see optim/gradient.h.

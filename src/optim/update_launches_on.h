@@ -2,9 +2,8 @@
 #pragma once
 
 #include "ops/sample_rows.h"
-#include "optim/accumulate.h"
 #include "optim/gradient.h"
-#include "optim/transport.h"
+#include "optim/gradient_sums.h"
 #include "optim/update.h"
 #include "optim/update_launches.h"
 

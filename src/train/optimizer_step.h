@@ -8,7 +8,6 @@
 #include "device/device_array.h"
 #include "model/model.h"
 #include "optim/optimizer.h"
-#include "optim/parameter_rule.h"
 #include "train/merged_step.h"
 #include "train/rule_groups.h"
 

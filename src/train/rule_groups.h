@@ -8,9 +8,8 @@
 #include "device/device_array.h"
 #include "model/model.h"
 #include "optim/chunk_runs.h"
-#include "optim/norm_blocks.h"
+#include "optim/blocks.h"
 #include "optim/optimizer.h"
-#include "optim/parameter_rule.h"
 
 namespace trainyard {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../optim/blocks.h"
+#include "../optim/read.h"
 #include "backend/cuda/update.h"
 #include "gpu.h"
 #include "gpu_array.h"
@@ -108,38 +109,15 @@ void compare(Blocks<float> host, const UpdateRule& rule) {
   }
 }
 
-const std::vector<UpdateRule>& rules() {
-  static const std::vector<UpdateRule> list{
-      PlainRule{},
-      MomentumRule{0.9, MomentumForm::keras, true},
-      MomentumRule{0.9, MomentumForm::torch, false},
-      RmspropRule<false, false>{0.9, {1e-7}},
-      RmspropRule<false, true>{0.9, {1e-7, EpsilonPlace::inside}, 0.9},
-      RmspropRule<true, false>{0.9, {1e-7}},
-      RmspropRule<true, true>{0.9, {1e-7}, 0.9, MomentumForm::torch},
-      AdagradRule{{1e-7}},
-      AdadeltaRule{0.95, 1e-7},
-      AdamRule<false>{0.9, 0.999, 1e-7, AdamForm::keras},
-      AdamRule<false>{0.9, 0.999, 1e-8, AdamForm::torch},
-      AdamRule<true>{0.9, 0.999, 1e-8, AdamForm::torch},
-      AdamaxRule{0.9, 0.999, 1e-7, AdamForm::keras},
-      AdamaxRule{0.9, 0.999, 1e-8, AdamForm::torch},
-      NadamRule{0.9, 0.999, 1e-7, 0.9998},
-      LarsRule{{0.9, MomentumForm::keras, false}, 1e-3, 1e-8},
-      LambRule{{0.9, 0.999, 1e-6, AdamForm::torch}},
-  };
-  return list;
-}
-
 TEST_CASE("an optimizer step on a GPU is bit-identical to the CPU's, with every rule" *
           doctest::skip(no_gpu())) {
   const std::vector<Segment> whole{kSegments[0]};  // its norms are of runs of many chunks
-  for (const UpdateRule& rule : rules()) {
+  for (const auto& optimizer : every_optimizer()) {
     for (const std::vector<Segment>& segments : {kSegments, whole}) {
       Blocks<float> blocks(kChunks, segments, kMostSlots);
       blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
       blocks.running_number = 0.25;
-      compare(blocks, rule);
+      compare(blocks, optimizer->rule);
     }
   }
 }

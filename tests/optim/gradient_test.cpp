@@ -8,7 +8,7 @@
 
 #include "blocks.h"
 #include "launcher/launch.h"
-#include "optim/accumulate.h"
+#include "optim/gradient_sums.h"
 #include "optim/update_launches.h"
 #include "read.h"
 

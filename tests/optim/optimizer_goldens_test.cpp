@@ -3,35 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
 #include "blocks.h"
-#include "config/profile.h"
 #include "optim/update_launches.h"
 #include "read.h"
 
 namespace trainyard {
 namespace {
-
-config::Node golden_cases() {
-  return *config::load_yaml(std::string(TY_SOURCE_DIR) + "/tests/optim/optimizers.yaml")
-              .find("cases");
-}
-
-config::Profile profile_of(const config::Node& golden) {
-  return *config::profile_named(golden.find("profile")->text);
-}
-
-/// The optimizer that a case's entry names, read as that of a run file.
-std::unique_ptr<Optimizer> optimizer_of(const config::Node& golden) {
-  config::Diagnostics diagnostics;
-  config::Fields fields(golden, nullptr, "", profile_of(golden), diagnostics);
-  std::unique_ptr<Optimizer> rule;
-  fields.one_of("optimizer", rule, "what is tested", optimizer_kinds());
-  diagnostics.raise();
-  return rule;
-}
 
 /// A chunk whose state blocks have their start values.
 test::Blocks<double> blocks_for(const Optimizer& rule) {
@@ -47,7 +29,7 @@ test::Blocks<double> blocks_for(const Optimizer& rule) {
 }
 
 void check_steps(const config::Node& golden) {
-  const auto rule = optimizer_of(golden);
+  const auto rule = test::optimizer_of(golden);
   test::Blocks<double> blocks = blocks_for(*rule);
   const auto launches = make_cpu_update_launches(1);
   const auto& rows = golden.find("weights")->items;
@@ -67,17 +49,32 @@ void check_steps(const config::Node& golden) {
 }
 
 TEST_CASE("every optimizer follows the framework whose form it has, step by step") {
-  for (const config::Node& golden : golden_cases().items) {
+  for (const config::Node& golden : test::golden_cases().items) {
     CAPTURE(golden.find("case")->text);
     check_steps(golden);
   }
 }
 
-TEST_CASE("every optimizer of the list has a golden") {
-  std::set<std::string_view> tested;
-  const config::Node cases = golden_cases();
-  for (const config::Node& golden : cases.items) tested.insert(optimizer_of(golden)->name);
-  for (const auto& kind : optimizer_kinds()) CHECK(tested.contains(kind.name));
+TEST_CASE("every optimizer of the list has a golden, and so has every rule") {
+  std::set<std::string_view> names;
+  std::set<std::size_t> rules;
+  for (const auto& optimizer : test::every_optimizer()) {
+    names.insert(optimizer->name);
+    rules.insert(optimizer->rule.index());
+  }
+  for (const auto& kind : optimizer_kinds()) CHECK(names.contains(kind.name));
+  CHECK(rules.size() == std::variant_size_v<UpdateRule>);
+}
+
+TEST_CASE("every optimizer and schedule of the lists is a row of docs/language.md") {
+  std::ifstream file(std::string(TY_SOURCE_DIR) + "/docs/language.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto expect_row = [&](std::string_view name) {
+    CAPTURE(name);
+    CHECK(text.find("\n| `" + std::string(name)) != text.npos);
+  };
+  for (const auto& kind : optimizer_kinds()) expect_row(kind.name);
+  for (const auto& kind : schedule_kinds()) expect_row(kind.name);
 }
 
 TEST_CASE("the running number of a rule is a function of the finished steps, to the bit") {

@@ -140,26 +140,8 @@ TEST_CASE("adam in torch form corrects both means before epsilon") {
              });
 }
 
-// Each rule of rules.h.
-constexpr const char* kEveryRule[] = {"sgd",
-                                      "sgd: {momentum: 0.9}",
-                                      "rmsprop",
-                                      "rmsprop: {momentum: 0.9}",
-                                      "rmsprop: {centered: true}",
-                                      "rmsprop: {centered: true, momentum: 0.9}",
-                                      "adam",
-                                      "adam: {amsgrad: true}",
-                                      "adamw",
-                                      "adamax",
-                                      "nadam",
-                                      "adagrad",
-                                      "adadelta",
-                                      "lars",
-                                      "lamb"};
-
 TEST_CASE("float steps match double steps to float precision") {
-  for (const char* yaml : kEveryRule) {
-    const auto rule = optimizer(yaml);
+  for (const auto& rule : test::every_optimizer()) {
     Blocks<double> wide(7, kThreeSegments, rule->slots.size());
     Blocks<float> narrow(7, kThreeSegments, rule->slots.size());
     update(*rule, 1, wide.view());
@@ -173,8 +155,7 @@ TEST_CASE("float steps match double steps to float precision") {
 }
 
 TEST_CASE("frozen parameters, and all parameters after a non-finite step, do not change") {
-  for (const char* yaml : kEveryRule) {
-    const auto rule = optimizer(yaml);
+  for (const auto& rule : test::every_optimizer()) {
     std::vector<Segment> segments = kThreeSegments;
     segments[1].frozen = 1;
     Blocks<float> blocks(7, segments, rule->slots.size());
@@ -251,8 +232,7 @@ TEST_CASE("decoupled decay shrinks the weight by the rate times the decay, witho
 }
 
 TEST_CASE("steps on 1 and on 3 threads are bit-identical") {
-  for (const char* yaml : kEveryRule) {
-    const auto rule = optimizer(yaml);
+  for (const auto& rule : test::every_optimizer()) {
     Blocks<float> one(101, kThreeSegments, rule->slots.size());
     Blocks<float> three = one;
     update(*rule, 1, one.view());
@@ -263,8 +243,7 @@ TEST_CASE("steps on 1 and on 3 threads are bit-identical") {
 }
 
 TEST_CASE("zero padding of a chunk stays zero") {
-  for (const char* yaml : kEveryRule) {
-    const auto rule = optimizer(yaml);
+  for (const auto& rule : test::every_optimizer()) {
     Blocks<float> blocks(1, kThreeSegments, rule->slots.size());
     blocks.weights.assign(kChunk, 0);
     blocks.gradients.assign(kChunk, 0);

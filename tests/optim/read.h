@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/fields.h"
 #include "config/load.h"
+#include "config/profile.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 
@@ -28,6 +30,31 @@ std::unique_ptr<Base> read_member(const std::string& yaml,
 inline std::unique_ptr<Optimizer> optimizer(const std::string& yaml,
                                             config::Profile profile = config::Profile::keras2) {
   return read_member(yaml, optimizer_kinds(), profile);
+}
+
+/// The cases of tests/optim/optimizers.yaml.
+inline config::Node golden_cases() {
+  return *config::load_yaml(std::string(TY_SOURCE_DIR) + "/tests/optim/optimizers.yaml")
+              .find("cases");
+}
+
+/// The optimizer that a case's entry names, read as that of a run file.
+inline std::unique_ptr<Optimizer> optimizer_of(const config::Node& golden) {
+  config::Diagnostics diagnostics;
+  config::Fields fields(golden, nullptr, "", *config::profile_named(golden.find("profile")->text),
+                        diagnostics);
+  std::unique_ptr<Optimizer> rule;
+  fields.one_of("optimizer", rule, "what is tested", optimizer_kinds());
+  diagnostics.raise();
+  return rule;
+}
+
+/// The optimizers of all cases: every rule, with every option that changes its arithmetic.
+inline std::vector<std::unique_ptr<Optimizer>> every_optimizer() {
+  std::vector<std::unique_ptr<Optimizer>> all;
+  const config::Node cases = golden_cases();
+  for (const config::Node& golden : cases.items) all.push_back(optimizer_of(golden));
+  return all;
 }
 
 inline std::unique_ptr<Schedule> schedule(const std::string& yaml) {

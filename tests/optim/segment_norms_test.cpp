@@ -110,15 +110,15 @@ TEST_CASE("lamb moves a parameter by its norm times the rate, with its decay") {
 }
 
 TEST_CASE("the ratio is 1 where a norm is 0, and for parameters that are not adapted") {
-  const LarsRule lars{{}, 0.5, 1};
+  const Lars lars{{}, 0.5, 1};
   CHECK(lars.trust_ratio(4, 2, {0.25}) == 0.5 * 4 / (2 + 0.25 * 4 + 1));
   CHECK(lars.trust_ratio(0, 2, {0.25}) == 1);
   CHECK(lars.trust_ratio(4, 0, {0.25}) == 1);
-  CHECK(LambRule{}.trust_ratio(4, 2, {0.25}) == 2);
-  CHECK(LambRule{}.trust_ratio(0, 2, {0.25}) == 1);
-  CHECK(LambRule{}.trust_ratio(4, 0, {0.25}) == 1);
-  CHECK(LambRule{}.trust_ratio(4, 2, {}) == 1);  // as in apex without use_nvlamb
-  CHECK(LambRule{}.trust_ratio(4, 2, {.decoupled = 0.25}) == 2);
+  CHECK(Lamb{}.trust_ratio(4, 2, {0.25}) == 2);
+  CHECK(Lamb{}.trust_ratio(0, 2, {0.25}) == 1);
+  CHECK(Lamb{}.trust_ratio(4, 0, {0.25}) == 1);
+  CHECK(Lamb{}.trust_ratio(4, 2, {}) == 1);  // as in apex without use_nvlamb
+  CHECK(Lamb{}.trust_ratio(4, 2, {.decoupled = 0.25}) == 2);
   Blocks<double> blocks(3, {{}}, 2);
   // Adam's first step is the sign of the gradient, but for epsilon.
   CHECK(moved(blocks, "lamb") == doctest::Approx(0.1 * std::sqrt(3.0 * kChunk)).epsilon(1e-3));

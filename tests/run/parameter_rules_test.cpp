@@ -77,7 +77,7 @@ TEST_CASE("times are in epochs or steps") {
 
 TEST_CASE("a parameter's optimizer replaces the run's, and its state blocks are allocated") {
   RunConfig run = run_of("{dense1: {optimizer: {adam: {amsgrad: true}}}, conv1: {lr_mult: 2}}");
-  run.optimizer = std::make_shared<const Optimizer>(Optimizer{.rate = 0.1});
+  run.optimizer = std::make_shared<const Optimizer>(Optimizer{{.rate = 0.1}, {}});
   CHECK(state_blocks(run) == 3);
   config::Diagnostics diagnostics;
   const ParameterRules rules = parameter_rules(run, build_network(run, 2), 1, diagnostics);

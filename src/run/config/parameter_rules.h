@@ -5,7 +5,7 @@
 
 #include "config/diagnostics.h"
 #include "graph/graph.h"
-#include "optim/parameter_rule.h"
+#include "optim/optimizer.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {

@@ -1,15 +1,16 @@
 // Schedules with phases of their own: cosine_restarts, one_cycle, wsd.
+#pragma once
+
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "optim/kinds.h"
 #include "optim/timed_schedule.h"
 
 namespace trainyard {
-namespace {
 
 /// From `from` to `to` along half a cosine; part in [0, 1].
-double cosine_between(double from, double to, double part) {
+inline double cosine_between(double from, double to, double part) {
   return to + (from - to) * 0.5 * (1.0 + std::cos(std::numbers::pi * part));
 }
 
@@ -109,17 +110,5 @@ class StableThenDecay final : public TimedSchedule {
   double end_ = 0;
   DecayShape shape_ = DecayShape::linear;
 };
-
-}  // namespace
-
-std::unique_ptr<Schedule> read_cosine_restarts(config::Fields& fields) {
-  return std::make_unique<CosineRestarts>(fields);
-}
-std::unique_ptr<Schedule> read_one_cycle(config::Fields& fields) {
-  return std::make_unique<OneCycle>(fields);
-}
-std::unique_ptr<Schedule> read_wsd(config::Fields& fields) {
-  return std::make_unique<StableThenDecay>(fields);
-}
 
 }  // namespace trainyard

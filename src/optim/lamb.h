@@ -1,20 +1,21 @@
-// The arithmetic of LAMB (You et al. 2020, version 5, algorithm 2), as in NVIDIA's apex.
+// LAMB (You et al. 2020, version 5, algorithm 2), as in NVIDIA's apex.
 //
 //   u = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + decay w, with Adam's m and v
 //   ratio = ||w|| / ||u||, 1 where a norm or the decay is 0
 //   w -= lr ratio u
 #pragma once
 
-#include <cstddef>
-
-#include "optim/adam_rule.h"
-#include "optim/element.h"
-#include "optim/sgd_rule.h"
-#include "optim/step_scalars.h"
+#include "optim/adam.h"
+#include "optim/rule_parts.h"
+#include "optim/settings.h"
+#include "optim/sgd.h"
 
 namespace trainyard {
 
-struct LambRule {
+struct Lamb {
+  static constexpr std::string_view kName = "lamb";
+  static constexpr std::string_view kHelp =
+      "adam with a rate for each parameter by its norms (You et al. 2020)";
   static constexpr std::size_t kSlots = AdamRule<false>::kSlots;
   AdamRule<false> adam;  // in torch's form
 
@@ -42,6 +43,17 @@ struct LambRule {
   template <class T>
   TY_HD PlainRule::Step<T> step(const StepScalars& scalars) const {
     return PlainRule{}.step<T>({.rate = scalars.rate});
+  }
+  static Lamb read(config::Fields& fields, OptimizerSettings& lamb) {
+    AdamKeys keys{.epsilon = 1e-6, .form = AdamForm::torch};
+    lamb.rate = 1e-3;
+    lamb.weight_decay.amount = 0.01;
+    declare_rate(fields, lamb);
+    keys.declare_means(fields);
+    declare_ratio_groups(fields, lamb);
+    declare_decays(fields, lamb);
+    lamb.slots = {{"mean"}, {"square"}};
+    return {keys.rule<false>()};
   }
 };
 

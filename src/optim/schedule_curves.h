@@ -1,15 +1,78 @@
-// Schedules that multiply the base learning rate by a falling factor, with Caffe's names: step,
-// multistep, exponential, inverse, sigmoid; and the inverse square root.
+// Schedules that are a function of t. Those of a falling factor have Caffe's names.
+#pragma once
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
+#include <string>
 #include <vector>
 
-#include "optim/kinds.h"
 #include "optim/timed_schedule.h"
 
 namespace trainyard {
-namespace {
+
+class Constant final : public TimedSchedule {
+ public:
+  explicit Constant(config::Fields& fields) { declare_time(fields); }
+  [[nodiscard]] std::string_view name() const override { return "constant"; }
+
+ private:
+  [[nodiscard]] double at(double, double, double base) const override { return base; }
+};
+
+/// Caffe's poly, with an end other than 0.
+class Poly final : public TimedSchedule {
+ public:
+  explicit Poly(config::Fields& fields) {
+    fields.field("power", power_, "exponent", {.minimum = 0});
+    fields.field("end", end_, "final learning rate", {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "poly"; }
+
+ private:
+  [[nodiscard]] double at(double t, double total, double base) const override {
+    return (base - end_) * std::pow(1.0 - t / total, power_) + end_;
+  }
+  double power_ = 1;
+  double end_ = 0;
+};
+
+/// Loshchilov and Hutter 2017, equation 5, without restarts.
+class Cosine final : public TimedSchedule {
+ public:
+  explicit Cosine(config::Fields& fields) {
+    fields.field("end", end_, "final learning rate", {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "cosine"; }
+
+ private:
+  [[nodiscard]] double at(double t, double total, double base) const override {
+    const double wave = 0.5 * (1.0 + std::cos(std::numbers::pi * t / total));
+    return end_ + (base - end_) * wave;
+  }
+  double end_ = 0;
+};
+
+/// torch's LinearLR: factors of the base learning rate.
+class LinearRamp final : public TimedSchedule {
+ public:
+  explicit LinearRamp(config::Fields& fields) {
+    fields.field("from", from_, "factor of the learning rate at the start", {.minimum = 0});
+    fields.field("to", to_, "factor of the learning rate at the end", {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "linear"; }
+
+ private:
+  [[nodiscard]] double at(double t, double total, double base) const override {
+    return base * (from_ + (to_ - from_) * t / total);
+  }
+  double from_ = 1;
+  double to_ = 0;
+};
 
 class Step final : public TimedSchedule {
  public:
@@ -124,25 +187,44 @@ class InverseSqrt final : public TimedSchedule {
   std::int64_t flat_ = 1;
 };
 
-}  // namespace
+/// A table of learning rates: `piecewise: [[0, 1e-3], [81, 1e-4]]`.
+class Piecewise final : public TimedSchedule {
+ public:
+  explicit Piecewise(config::Fields& fields) {
+    fields.rest("table", rows_,
+                "rows [t, lr] with rising t; before the first t, the optimizer's learning rate",
+                {.minimum = 0});
+    declare_time(fields);
+    check(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "piecewise"; }
 
-std::unique_ptr<Schedule> read_sigmoid(config::Fields& fields) {
-  return std::make_unique<Sigmoid>(fields);
-}
-std::unique_ptr<Schedule> read_inverse_sqrt(config::Fields& fields) {
-  return std::make_unique<InverseSqrt>(fields);
-}
-std::unique_ptr<Schedule> read_step(config::Fields& fields) {
-  return std::make_unique<Step>(fields);
-}
-std::unique_ptr<Schedule> read_multistep(config::Fields& fields) {
-  return std::make_unique<Multistep>(fields);
-}
-std::unique_ptr<Schedule> read_exponential(config::Fields& fields) {
-  return std::make_unique<Exponential>(fields);
-}
-std::unique_ptr<Schedule> read_inverse(config::Fields& fields) {
-  return std::make_unique<Inverse>(fields);
-}
+ private:
+  void check(config::Fields& fields) const {
+    if (!fields.given("table")) {
+      fields.error("", "'piecewise' needs rows [t, lr], as in [[0, 1e-3], [81, 1e-4]]");
+    }
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].size() == 2 && (i == 0 || rows_[i][0] > rows_[i - 1][0])) continue;
+      fields.error("table", "'table' must hold rows [t, lr] with rising t; row " +
+                                std::to_string(i + 1) + " is not one");
+      return;
+    }
+  }
+
+  [[nodiscard]] double at(double t, double, double base) const override {
+    double rate = base;
+    for (const std::vector<double>& row : rows_) {
+      if (t >= row[0]) rate = row[1];
+    }
+    return rate;
+  }
+
+  [[nodiscard]] double last_boundary() const override {
+    return rows_.empty() ? 0 : rows_.back()[0];
+  }
+
+  std::vector<std::vector<double>> rows_;
+};
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// The arithmetic of stochastic gradient descent.
+// Stochastic gradient descent.
 //
 //   keras, caffe, mxnet: v = m v + lr (g + decay w);  w -= v
 //                        Nesterov: w -= m v + lr (g + decay w)
@@ -9,11 +9,11 @@
 // rate changes.
 #pragma once
 
-#include <cstddef>
+#include <variant>
 
 #include "base/host_device.h"
-#include "optim/element.h"
-#include "optim/step_scalars.h"
+#include "optim/rule_parts.h"
+#include "optim/settings.h"
 
 namespace trainyard {
 
@@ -60,6 +60,47 @@ struct MomentumRule {
     const bool torch = form == MomentumForm::torch;
     return {static_cast<T>(torch ? 1.0 : scalars.rate), static_cast<T>(torch ? scalars.rate : 1.0),
             static_cast<T>(scalars.decay), static_cast<T>(momentum), nesterov};
+  }
+};
+
+[[nodiscard]] constexpr config::Words<MomentumForm> words(MomentumForm) {
+  return {"keras", "torch"};
+}
+
+/// Declares `momentum_form`, torch's in its profile.
+inline void declare_momentum_form(config::Fields& fields, MomentumForm& form) {
+  if (fields.profile() == config::Profile::torch) form = MomentumForm::torch;
+  fields.field("momentum_form", form,
+               "keras (caffe, mxnet): the learning rate is in the velocity; torch: it multiplies "
+               "the velocity");
+}
+
+/// Declares `momentum`, `nesterov` and `momentum_form`; Nesterov's without momentum is an error.
+inline void declare_momentum(config::Fields& fields, MomentumRule& rule) {
+  fields.field("momentum", rule.momentum, "weight of the old velocity",
+               {.minimum = 0, .maximum = 1});
+  fields.field("nesterov", rule.nesterov, "Nesterov's momentum");
+  declare_momentum_form(fields, rule.form);
+  if (rule.nesterov && rule.momentum == 0) {
+    fields.error("nesterov",
+                 "'nesterov' needs a momentum above 0; set momentum or remove nesterov");
+  }
+}
+
+struct Sgd {
+  static constexpr std::string_view kName = "sgd";
+  static constexpr std::string_view kHelp = "stochastic gradient descent with momentum";
+
+  static std::variant<PlainRule, MomentumRule> read(config::Fields& fields,
+                                                    OptimizerSettings& sgd) {
+    MomentumRule rule;
+    sgd.rate = 0.01;
+    declare_rate(fields, sgd);
+    declare_momentum(fields, rule);
+    declare_decays(fields, sgd);
+    if (rule.momentum == 0) return PlainRule{};
+    sgd.slots = {{"momentum"}};
+    return rule;
   }
 };
 

@@ -1,4 +1,4 @@
-// The arithmetic of Nadam (Dozat 2016) with a momentum schedule, as in Keras and torch.
+// Nadam (Dozat 2016) with a momentum schedule, as in Keras and torch.
 //
 //   mu(t) = b1 (1 - 0.5 0.96^(t s)), s the schedule_decay;  M(t) = mu(1) ... mu(t);  t from 1
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g g
@@ -6,17 +6,19 @@
 //   w -= lr n / (sqrt(v / (1 - b2^t)) + eps)
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <cmath>
 
 #include "base/math.h"
-#include "optim/element.h"
-#include "optim/integer_power.h"
-#include "optim/step_scalars.h"
+#include "optim/adam.h"
+#include "optim/rule_parts.h"
+#include "optim/settings.h"
 
 namespace trainyard {
 
-struct NadamRule {
+struct Nadam {
+  static constexpr std::string_view kName = "nadam";
+  static constexpr std::string_view kHelp =
+      "adam with Nesterov's momentum on a schedule (Dozat 2016)";
   static constexpr std::size_t kSlots = 2;
   double beta1 = 0, beta2 = 0, epsilon = 0;
   double schedule_base = 1;  // 0.96^s
@@ -55,6 +57,19 @@ struct NadamRule {
             static_cast<T>(1.0 - beta1),
             static_cast<T>(1.0 - beta2),
             static_cast<T>(scalars.decay)};
+  }
+  static Nadam read(config::Fields& fields, OptimizerSettings& nadam) {
+    AdamKeys keys;
+    double schedule_decay = 0.004;
+    nadam.rate = 2e-3;
+    keys.follow(fields.profile());
+    declare_rate(fields, nadam);
+    keys.declare_means(fields);
+    fields.field("schedule_decay", schedule_decay,
+                 "s in the momentum of step t, beta1 * (1 - 0.5 * 0.96^(t * s))", {.minimum = 0});
+    declare_decays(fields, nadam);
+    nadam.slots = {{"mean"}, {"square"}};
+    return {keys.beta1, keys.beta2, keys.epsilon, std::pow(0.96, schedule_decay)};
   }
 };
 

@@ -1,21 +1,21 @@
-// The arithmetic of Adamax (Kingma and Ba 2015, algorithm 2).
+// Adamax (Kingma and Ba 2015, algorithm 2).
 //
 //   m = b1 m + (1 - b1) g;  t = this step, from 1
 //   keras: u = max(b2 u, |g|);        w -= lr / (1 - b1^t) m / (u + eps)
 //   torch: u = max(b2 u, |g| + eps);  w -= lr / (1 - b1^t) m / u
 #pragma once
 
-#include <cstddef>
-
 #include "base/math.h"
-#include "optim/adam_rule.h"
-#include "optim/element.h"
-#include "optim/integer_power.h"
-#include "optim/step_scalars.h"
+#include "optim/adam.h"
+#include "optim/rule_parts.h"
+#include "optim/settings.h"
 
 namespace trainyard {
 
-struct AdamaxRule {
+struct Adamax {
+  static constexpr std::string_view kName = "adamax";
+  static constexpr std::string_view kHelp =
+      "running mean over the largest gradient (Kingma and Ba 2015)";
   static constexpr std::size_t kSlots = 2;
   double beta1 = 0, beta2 = 0, epsilon = 0;
   AdamForm form = AdamForm::keras;
@@ -41,6 +41,19 @@ struct AdamaxRule {
             static_cast<T>(beta2),
             static_cast<T>(1.0 - beta1),
             static_cast<T>(scalars.decay)};
+  }
+  static Adamax read(config::Fields& fields, OptimizerSettings& adamax) {
+    AdamKeys keys;
+    adamax.rate = 2e-3;
+    keys.follow(fields.profile());
+    declare_rate(fields, adamax);
+    keys.declare_means(fields);
+    fields.field("form", keys.form,
+                 "keras: epsilon added to the largest gradient; torch: to each gradient before the "
+                 "largest is taken");
+    declare_decays(fields, adamax);
+    adamax.slots = {{"mean"}, {"largest"}};
+    return {keys.beta1, keys.beta2, keys.epsilon, keys.form};
   }
 };
 
