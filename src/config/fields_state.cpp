@@ -6,7 +6,6 @@
 
 #include "base/plural.h"
 #include "base/text.h"
-#include "config/foreign_words.h"
 #include "config/values.h"
 
 namespace trainyard::config {
@@ -171,8 +170,15 @@ void Fields::State::report_unknown(const Node& map) {
   }
 }
 
+const ForeignWord* Fields::State::foreign_key(std::string_view word) const {
+  const ForeignWord* own = foreign_word(word, what);
+  if (own != nullptr || member_name.empty()) return own;
+  own = foreign_word(word, "any_" + parent_key);
+  return own != nullptr && std::ranges::find(declared, own->here) != declared.end() ? own : nullptr;
+}
+
 std::string Fields::State::meaning_of(const Entry& entry) {
-  const ForeignWord* foreign = foreign_word(entry.key, what);
+  const ForeignWord* foreign = foreign_key(entry.key);
   const std::string meant =
       foreign == nullptr ? nearest(entry.key, declared) : std::string(foreign->here);
   // The misspelt key is the missing one: one message is enough.

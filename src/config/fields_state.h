@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "config/foreign_words.h"
 #include "config/schema.h"
 
 namespace trainyard::config {
@@ -88,6 +89,8 @@ struct Fields::State {
   /// The file that was read, which may extend others.
   [[nodiscard]] const std::string& file() const;
   void report_unknown(const Node& map);
+  /// The row of another program's word in this map, or in all members of its family.
+  [[nodiscard]] const ForeignWord* foreign_key(std::string_view word) const;
   /// What an unknown key may mean, for the end of its message.
   std::string meaning_of(const Entry& entry);
   /// Reports a key of the map that resembles the missing `key`, before the other keys are known.

@@ -11,10 +11,9 @@ namespace {
 constexpr std::string_view kLayer = "a layer of its own", kFlag = "the flag";
 constexpr std::string_view kCounted = "counted in epochs";
 constexpr std::string_view kWindows = "conv conv_transpose max_pool avg_pool";
-constexpr std::string_view kOptimizers =
-    "sgd rmsprop adam adamw adamax nadam adagrad adadelta lars lamb";
 
-// Of several rows of a word and a place the first counts.
+// Of several rows of a word and a place the first counts. "any_optimizer": every one that has the
+// key.
 constexpr ForeignWord kWords[] = {
     // Keys of a run, and flags.
     {"learningrate baselr initlr lr0", "run", "lr"},
@@ -79,11 +78,11 @@ constexpr ForeignWord kWords[] = {
     {"cfg conf", "run", "--config", kFlag},
     {"timeout", "run", "--max-time", kFlag},
     // Optimizers, their keys, schedules and theirs.
-    {"learningrate", kOptimizers, "lr"},
-    {"wd", kOptimizers, "weight_decay"},
-    {"eps", "rmsprop adam adamw adamax nadam adagrad adadelta lars lamb", "epsilon"},
-    {"betas", "adam adamw adamax nadam lamb", "beta1"},
-    {"momentum2", "adam adamw", "beta2"},
+    {"learningrate", "any_optimizer", "lr"},
+    {"wd", "any_optimizer", "weight_decay"},
+    {"eps", "any_optimizer", "epsilon"},
+    {"betas", "any_optimizer", "beta1"},
+    {"momentum2", "any_optimizer", "beta2"},
     {"alpha", "rmsprop", "rho"},
     {"momentum nesterov sgdm", "optimizer", "sgd"},
     {"rmsproptf", "optimizer", "rmsprop"},

@@ -10,6 +10,7 @@
 #include "config/schema.h"
 #include "graph/build.h"
 #include "graph/words.h"
+#include "optim/optimizer.h"
 #include "run/config/key_paths.h"
 #include "run_text.h"
 
@@ -25,22 +26,36 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text.replace(at, from.size(), to);
 }
 
+bool is_key(const std::string& path) {
+  return std::ranges::find(key_paths(), path, &KeyPath::path) != key_paths().end();
+}
+
+/// The place, or the optimizers that have the row's key.
+std::vector<std::string> single_places(const std::string& place, const ForeignWord& row) {
+  if (place != "any_optimizer") return {place};
+  std::vector<std::string> having;
+  for (const auto& kind : optimizer_kinds()) {
+    const std::string name(kind.name);
+    if (is_key("optimizer." + name + "." + std::string(row.here))) having.push_back(name);
+  }
+  REQUIRE(!having.empty());
+  return having;
+}
+
 /// Calls `check(word, place, row)` for each word of the table and each of its places.
 template <class Check>
 void for_each_word(const Check& check) {
   for (const ForeignWord& row : config::foreign_words()) {
     for (const std::string& place : split(row.places, ' ')) {
       for (const std::string& word : split(row.words, ' ')) {
-        CAPTURE(word);
-        CAPTURE(place);
-        check(word, place, row);
+        for (const std::string& single : single_places(place, row)) {
+          CAPTURE(word);
+          CAPTURE(single);
+          check(word, single, row);
+        }
       }
     }
   }
-}
-
-bool is_key(const std::string& path) {
-  return std::ranges::find(key_paths(), path, &KeyPath::path) != key_paths().end();
 }
 
 bool is_layer(const std::string& name) {
