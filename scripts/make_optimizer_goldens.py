@@ -4,7 +4,7 @@
 Each case is an entry of the run file's `optimizer:` with its profile. `keras` cases are Keras 2.1.6's formulas
 (keras/optimizers.py), written out below; `torch` cases are run by torch.optim; the others are the formulas of
 MXNet 1.0 (optimizer_op-inl.h, optimizer.py; LARS of MXNet 2.0), Caffe (src/caffe/solvers), timm (RMSpropTF),
-MLPerf and apex, written out below.
+MLPerf, apex and the authors of papers, written out below.
 The weights and gradients, and the rates, are those of tests/optim/optimizer_goldens_test.cpp, which steps the
 same cases and compares after every step.
 
@@ -199,6 +199,15 @@ def apex_lamb(lr, g, s, t, w, o):
     return [y - lr * ratio * u for y, u in zip(w, update)]
 
 
+def lucidrains_lion(lr, g, s, t, w, o):
+    """lion_pytorch/lion_pytorch.py, update_fn; the decoupled decay before it is run()'s."""
+    beta1, beta2 = o.get("beta1", 0.9), o.get("beta2", 0.99)
+    m = s.get("m", 0)
+    update = beta1 * m + (1 - beta1) * g
+    s["m"] = beta2 * m + (1 - beta2) * g
+    return w - lr * ((update > 0) - (update < 0))
+
+
 def caffe_sgd(lr, g, s, t, w, o):
     s["history"] = o["momentum"] * s.get("history", 0) + lr * g
     return w - s["history"]
@@ -293,6 +302,12 @@ def torch_cases():
     # torch 1.13's NAdam multiplies the product for the next step by mu(t) twice; torch 2 has Keras's formula.
     case("torch nadam", "torch", "nadam: {weight_decay: 0.02}",
          run(keras_nadam, 0.002, epsilon=1e-8, l2=0.02))
+
+
+def paper_cases():
+    case("lucidrains lion", "torch", "lion: {lr: 0.01}", run(lucidrains_lion, 0.01))
+    case("lucidrains lion, decay", "keras2", "lion: {beta1: 0.6, beta2: 0.8, weight_decay: 0.5}",
+         run(lucidrains_lion, 1e-4, beta1=0.6, beta2=0.8, decoupled=0.5))
 
 
 EPOCHS = 20  # of the schedules, one step each
@@ -415,6 +430,7 @@ def main():
     other_cases()
     ratio_cases()
     torch_cases()
+    paper_cases()
     print("schedules:")
     torch_schedules()
     other_schedules()

@@ -29,6 +29,7 @@
 #include "optim/adamax.h"
 #include "optim/lamb.h"
 #include "optim/lars.h"
+#include "optim/lion.h"
 #include "optim/nadam.h"
 #include "optim/rmsprop.h"
 #include "optim/sgd.h"
@@ -37,7 +38,7 @@ namespace trainyard {
 
 /// Every optimizer, in the order of the reference.
 using Optimizers =
-    std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars, Lamb>;
+    std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars, Lamb, Lion>;
 
 /// What an optimizer's read() may give.
 template <class Optimizer>
