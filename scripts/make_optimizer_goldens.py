@@ -208,6 +208,15 @@ def lucidrains_lion(lr, g, s, t, w, o):
     return w - lr * ((update > 0) - (update < 0))
 
 
+def timm_adabelief(lr, g, s, t, w, o):
+    """timm/optim/adabelief.py without rectification; exp_avg_var keeps the eps that each step adds in place."""
+    beta1, beta2, eps = o.get("beta1", 0.9), o.get("beta2", 0.999), o.get("eps", 1e-16)
+    s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
+    s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * (g - s["m"]) ** 2 + eps
+    denominator = math.sqrt(s["v"]) / math.sqrt(1 - beta2 ** t) + eps
+    return w - lr / (1 - beta1 ** t) * s["m"] / denominator
+
+
 def caffe_sgd(lr, g, s, t, w, o):
     s["history"] = o["momentum"] * s.get("history", 0) + lr * g
     return w - s["history"]
@@ -308,6 +317,9 @@ def paper_cases():
     case("lucidrains lion", "torch", "lion: {lr: 0.01}", run(lucidrains_lion, 0.01))
     case("lucidrains lion, decay", "keras2", "lion: {beta1: 0.6, beta2: 0.8, weight_decay: 0.5}",
          run(lucidrains_lion, 1e-4, beta1=0.6, beta2=0.8, decoupled=0.5))
+    case("timm adabelief", "torch", "adabelief: {lr: 0.01}", run(timm_adabelief, 0.01))
+    case("timm adabelief, decay", "keras2", "adabelief: {beta1: 0.6, beta2: 0.8, epsilon: 0.01, weight_decay: 0.5}",
+         run(timm_adabelief, 1e-3, beta1=0.6, beta2=0.8, eps=0.01, decoupled=0.5))
 
 
 EPOCHS = 20  # of the schedules, one step each

@@ -23,6 +23,7 @@
 #include <variant>
 
 #include "base/type_list.h"
+#include "optim/adabelief.h"
 #include "optim/adadelta.h"
 #include "optim/adagrad.h"
 #include "optim/adam.h"
@@ -37,8 +38,8 @@
 namespace trainyard {
 
 /// Every optimizer, in the order of the reference.
-using Optimizers =
-    std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars, Lamb, Lion>;
+using Optimizers = std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars,
+                              Lamb, Lion, AdaBelief>;
 
 /// What an optimizer's read() may give.
 template <class Optimizer>
