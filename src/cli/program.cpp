@@ -31,76 +31,6 @@
 namespace trainyard::cli {
 namespace {
 
-struct Verb {
-  const char* name;
-  const char* help;
-  const char* example;
-  DeclareVerb declare;
-};
-
-/// Verbs of one heading of --help, as in the README's table.
-struct VerbGroup {
-  const char* heading;
-  std::vector<Verb> verbs;
-};
-
-/// `train` itself is the first verb; its flags are the program's.
-const std::vector<VerbGroup>& verb_groups() {
-  static const std::vector<VerbGroup> kGroups = {
-      {"Training",
-       {{"train", "train a model (the default verb)",
-         "train --config quickstart --epochs 2 --set optimizer.sgd.lr=0.01", declare_train},
-        {"resume", "continue a run from its newest valid checkpoint",
-         "train resume runs/quickstart --max-time 2h", declare_resume}}},
-      {"Before training",
-       {{"init", "write a config and a network to begin with, for your data",
-         "train init photos/ --out work", declare_init},
-        {"data", "fetch, make, pack and read data sets", "train data get cifar10", declare_data},
-        {"browse", "draw samples beside what the network gets of them",
-         "train browse quickstart --draws 4 -o samples.png", declare_browse},
-        {"check", "check config, data and memory with one batch; writes nothing",
-         "train check work/photos.yaml", declare_check},
-        {"summary", "list the layers of a network", "train summary quickstart --svg network.svg",
-         declare_summary},
-        {"schema", "print the JSON Schema or the reference of the YAML files",
-         "train schema --reference", declare_schema}}},
-      {"Searching",
-       {{"find-lr", "find a learning rate by raising it from step to step",
-         "train find-lr quickstart -o rates.png", declare_find_lr},
-        {"sweep", "train one config with many values of its keys",
-         "train sweep quickstart --grid optimizer.sgd.lr=0.01,0.1 --seeds 3", declare_sweep}}},
-      {"Looking at runs",
-       {{"compare", "compare runs in a table",
-         "train compare 'runs/lr-*' --by optimizer.sgd.lr --sort val_loss", declare_compare},
-        {"diff", "list what differs between the configs of two runs",
-         "train diff runs/quickstart/0001 runs/quickstart/0002", declare_diff},
-        {"plot", "draw the curves of runs, or the schedule of a run file",
-         "train plot runs/quickstart --smooth 0.9 -o curves.png", declare_plot}}},
-      {"Using a model",
-       {{"eval", "evaluate the model of a run: loss, metrics, classes, mistakes",
-         "train eval runs/quickstart", declare_eval},
-        {"predict", "predict the classes of pictures or texts with the model of a run",
-         "train predict runs/photos holiday/ --csv", declare_predict},
-        {"generate", "write text with the model of a run",
-         "train generate runs/book --prompt 'Once upon'", declare_generate},
-        {"export", "write a run's network for other programs (ONNX, safetensors)",
-         "train export runs/photos --onnx photos.onnx --preprocess", declare_export},
-        {"import", "name another program's weights as a network does",
-         "train import resnet.safetensors --config finetune.yaml -o init.safetensors",
-         declare_import}}},
-      {"Machines",
-       {{"bench", "measure the speed of training steps", "train bench quickstart --layers",
-         declare_bench},
-        {"doctor", "report what this machine offers, or the state of a run",
-         "train doctor runs/quickstart", declare_doctor}}},
-      {"This program",
-       {{"completion", "print the script with which a shell completes commands",
-         "source <(train completion bash)", declare_completion},
-        {"man", "print a manual page, or write them all", "train man sweep | man -l -",
-         declare_man}}}};
-  return kGroups;
-}
-
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -169,12 +99,10 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
                        "print the version, commit and build, and exit");
   app.require_subcommand(1);
   std::map<std::string, Action> actions;
-  for (const VerbGroup& group : verb_groups()) {
-    for (const Verb& verb : group.verbs) {
-      CLI::App* own = app.add_subcommand(verb.name, verb.help);
-      verb.declare(*own, context, actions[verb.name]);
-      own->group(group.heading)->footer(verb.example);
-    }
+  for (const Verb& verb : kVerbs) {
+    CLI::App* own = app.add_subcommand(verb.name, verb.help);
+    verb.declare(*own, context, actions[verb.name]);
+    own->group(verb.heading)->footer(verb.example);
   }
   std::vector<std::string> arguments = with_verb({argv + 1, argv + argc});
   const std::vector<std::string> typed = arguments;

@@ -1,5 +1,5 @@
 // The verbs. To add one: write a file cli/verb_x.cpp with a function that declares its flags and
-// sets its action, and add a line here and in the list of program.cpp.
+// sets its action, and add its name and its row below.
 //
 // The folder cli is the only one that prints, reads the environment and knows flags; what a verb
 // does is in run, inference, bench and analysis.
@@ -33,29 +33,68 @@ struct Context {
 /// Declares a verb on `app` and stores its work in `action`, which runs after parsing and returns
 /// the exit code.
 using Action = std::function<int()>;
-using DeclareVerb = void (*)(CLI::App& app, const Context& context, Action& action);
+using DeclareVerb = void(CLI::App& app, const Context& context, Action& action);
 
-void declare_train(CLI::App& app, const Context& context, Action& action);
-void declare_resume(CLI::App& app, const Context& context, Action& action);
-void declare_check(CLI::App& app, const Context& context, Action& action);
-void declare_summary(CLI::App& app, const Context& context, Action& action);
-void declare_schema(CLI::App& app, const Context& context, Action& action);
-void declare_bench(CLI::App& app, const Context& context, Action& action);
-void declare_browse(CLI::App& app, const Context& context, Action& action);
-void declare_data(CLI::App& app, const Context& context, Action& action);
-void declare_eval(CLI::App& app, const Context& context, Action& action);
-void declare_predict(CLI::App& app, const Context& context, Action& action);
-void declare_generate(CLI::App& app, const Context& context, Action& action);
-void declare_find_lr(CLI::App& app, const Context& context, Action& action);
-void declare_plot(CLI::App& app, const Context& context, Action& action);
-void declare_compare(CLI::App& app, const Context& context, Action& action);
-void declare_diff(CLI::App& app, const Context& context, Action& action);
-void declare_init(CLI::App& app, const Context& context, Action& action);
-void declare_sweep(CLI::App& app, const Context& context, Action& action);
-void declare_export(CLI::App& app, const Context& context, Action& action);
-void declare_import(CLI::App& app, const Context& context, Action& action);
-void declare_doctor(CLI::App& app, const Context& context, Action& action);
-void declare_completion(CLI::App& app, const Context& context, Action& action);
-void declare_man(CLI::App& app, const Context& context, Action& action);
+DeclareVerb declare_train, declare_resume, declare_init, declare_data, declare_browse,
+    declare_check, declare_summary, declare_schema, declare_find_lr, declare_sweep, declare_compare,
+    declare_diff, declare_plot, declare_eval, declare_predict, declare_generate, declare_export,
+    declare_import, declare_bench, declare_doctor, declare_completion, declare_man;
+
+/// A verb as --help, its manual page and its completion show it.
+struct Verb {
+  const char* heading;  // of its group in --help
+  const char* name;
+  const char* help;
+  const char* example;
+  DeclareVerb* declare;
+};
+
+/// Every verb, in the order of --help. `train` itself is the first; its flags are the program's.
+inline constexpr Verb kVerbs[] = {
+    {"Training", "train", "train a model (the default verb)",
+     "train --config quickstart --epochs 2 --set optimizer.sgd.lr=0.01", declare_train},
+    {"Training", "resume", "continue a run from its newest valid checkpoint",
+     "train resume runs/quickstart --max-time 2h", declare_resume},
+    {"Before training", "init", "write a config and a network to begin with, for your data",
+     "train init photos/ --out work", declare_init},
+    {"Before training", "data", "fetch, make, pack and read data sets", "train data get cifar10",
+     declare_data},
+    {"Before training", "browse", "draw samples beside what the network gets of them",
+     "train browse quickstart --draws 4 -o samples.png", declare_browse},
+    {"Before training", "check", "check config, data and memory with one batch; writes nothing",
+     "train check work/photos.yaml", declare_check},
+    {"Before training", "summary", "list the layers of a network",
+     "train summary quickstart --svg network.svg", declare_summary},
+    {"Before training", "schema", "print the JSON Schema or the reference of the YAML files",
+     "train schema --reference", declare_schema},
+    {"Searching", "find-lr", "find a learning rate by raising it from step to step",
+     "train find-lr quickstart -o rates.png", declare_find_lr},
+    {"Searching", "sweep", "train one config with many values of its keys",
+     "train sweep quickstart --grid optimizer.sgd.lr=0.01,0.1 --seeds 3", declare_sweep},
+    {"Looking at runs", "compare", "compare runs in a table",
+     "train compare 'runs/lr-*' --by optimizer.sgd.lr --sort val_loss", declare_compare},
+    {"Looking at runs", "diff", "list what differs between the configs of two runs",
+     "train diff runs/quickstart/0001 runs/quickstart/0002", declare_diff},
+    {"Looking at runs", "plot", "draw the curves of runs, or the schedule of a run file",
+     "train plot runs/quickstart --smooth 0.9 -o curves.png", declare_plot},
+    {"Using a model", "eval", "evaluate the model of a run: loss, metrics, classes, mistakes",
+     "train eval runs/quickstart", declare_eval},
+    {"Using a model", "predict", "predict the classes of pictures or texts with the model of a run",
+     "train predict runs/photos holiday/ --csv", declare_predict},
+    {"Using a model", "generate", "write text with the model of a run",
+     "train generate runs/book --prompt 'Once upon'", declare_generate},
+    {"Using a model", "export", "write a run's network for other programs (ONNX, safetensors)",
+     "train export runs/photos --onnx photos.onnx --preprocess", declare_export},
+    {"Using a model", "import", "name another program's weights as a network does",
+     "train import resnet.safetensors --config finetune.yaml -o init.safetensors", declare_import},
+    {"Machines", "bench", "measure the speed of training steps", "train bench quickstart --layers",
+     declare_bench},
+    {"Machines", "doctor", "report what this machine offers, or the state of a run",
+     "train doctor runs/quickstart", declare_doctor},
+    {"This program", "completion", "print the script with which a shell completes commands",
+     "source <(train completion bash)", declare_completion},
+    {"This program", "man", "print a manual page, or write them all", "train man sweep | man -l -",
+     declare_man},
+};
 
 }  // namespace trainyard::cli
