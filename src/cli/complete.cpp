@@ -63,18 +63,13 @@ void offer_flags(const CLI::App& app, const Place& place, Word& word) {
   }
 }
 
-/// YAML files of this folder, and `configs`, by name.
+/// YAML files of this folder, and those of `configs` by name.
 void offer_run_files(const std::vector<fs::path>& configs, Word& word) {
-  const auto is_yaml = [](const fs::path& file) {
-    return file.extension() == ".yaml" || file.extension() == ".yml";
-  };
   std::set<std::string> names;
-  for (const fs::path& file : configs) {
-    if (is_yaml(file)) names.insert(file.stem());
+  for (const fs::path& folder : configs) {
+    for (const fs::path& file : yaml_files(folder)) names.insert(file.stem());
   }
-  for (const fs::path& file : entries_of(".")) {
-    if (is_yaml(file)) names.insert(file.filename());
-  }
+  for (const fs::path& file : yaml_files(".")) names.insert(file.filename());
   for (const std::string& name : names) word.add(name);
 }
 
@@ -119,7 +114,7 @@ void offer_values(const CLI::App& program, const CLI::Option& option, Word& word
     if (std::ranges::find(kFileTypes, first) != kFileTypes.end()) word.add(Paths::files);
   }
   for (const std::string& name : flag_names(option)) {
-    if (name == "--config" || name == "--schedule") offer_run_files(known_configs(), word);
+    if (name == "--config" || name == "--schedule") offer_run_files(config_folders(), word);
     if (name != "--suite") continue;
     for (const fs::path& suite : known_suites()) word.add(suite.stem());
   }

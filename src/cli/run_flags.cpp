@@ -32,17 +32,16 @@ fs::path program_file() {
   return fs::read_symlink("/proc/self/exe", ignored);
 }
 
-/// configs/ in the current folder, and the one of the installed program.
-std::vector<fs::path> config_folders() {
-  const fs::path prefix = program_file().parent_path().parent_path();
-  return {"configs", prefix / "share" / "trainyard" / "configs"};
-}
-
-std::vector<fs::path> files_in(const fs::path& folder) {
+/// The files of a folder with one of these extensions, sorted; none if it cannot be read.
+std::vector<fs::path> files_ending(const fs::path& folder,
+                                   std::initializer_list<std::string_view> extensions) {
   std::vector<fs::path> files;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.is_regular_file(ignored)) files.push_back(entry.path());
+    const std::string extension = entry.path().extension();
+    if (std::ranges::find(extensions, extension) != extensions.end()) {
+      files.push_back(entry.path());
+    }
   }
   std::ranges::sort(files);
   return files;
@@ -136,20 +135,21 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("N");
 }
 
-std::vector<fs::path> known_configs() {
-  std::vector<fs::path> files;
-  for (const fs::path& folder : config_folders()) {
-    for (const fs::path& file : files_in(folder)) files.push_back(file.filename());
-  }
-  return files;
+std::vector<fs::path> config_folders() {
+  const fs::path prefix = program_file().parent_path().parent_path();
+  return {"configs", prefix / "share" / "trainyard" / "configs"};
 }
 
 std::vector<fs::path> known_suites() {
   for (const fs::path& folder : config_folders()) {
-    const std::vector<fs::path> files = files_in(folder / "suites");
+    const std::vector<fs::path> files = files_ending(folder / "suites", {".csv"});
     if (!files.empty()) return files;
   }
   return {};
+}
+
+std::vector<fs::path> yaml_files(const fs::path& folder) {
+  return files_ending(folder, {".yaml", ".yml"});
 }
 
 fs::path find_config(const std::string& name) {
@@ -166,8 +166,10 @@ fs::path find_config(const std::string& name) {
   for (const fs::path& folder : config_folders()) {
     looked += ", '" + (folder / name).string() + "'";
   }
-  for (const fs::path& file : known_configs()) {
-    known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
+  for (const fs::path& folder : config_folders()) {
+    for (const fs::path& file : yaml_files(folder)) {
+      known.push_back(fs::path(name).has_extension() ? file.filename() : file.stem());
+    }
   }
   std::string hint = config::suggestion(name, known);
   if (hint.empty()) hint = config::near_file(name);

@@ -64,8 +64,10 @@ void print_warning(const std::string& text);
 /// libraries according to the environment.
 [[nodiscard]] GpuSearchPaths gpu_search_paths();
 
-/// The names of the files in the two folders configs/ of find_config().
-[[nodiscard]] std::vector<std::filesystem::path> known_configs();
+/// The folders of find_config(): configs/ in the current folder, and that of the installed program.
+[[nodiscard]] std::vector<std::filesystem::path> config_folders();
+/// The .yaml and .yml files of a folder, sorted; none if it cannot be read.
+[[nodiscard]] std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder);
 /// The files in the folders suites/ of those; see read_suite().
 [[nodiscard]] std::vector<std::filesystem::path> known_suites();
 /// The config.yaml of a run folder; else `name` as given, then in configs/ under the current

@@ -9,8 +9,16 @@ expect_code 0
 expect_out_match '^train [0-9]+\.[0-9]+\.[0-9]+'
 run "$train" --help
 expect_code 0
-for verb in train resume check summary schema bench data eval predict generate find-lr plot compare diff doctor; do expect_out "$verb"; done
+verbs=$(sed -n '/^Verbs/,$s/^  \([a-z][a-z-]*\)   *[a-z].*/\1/p' <<<"$out")
+[[ $(wc -l <<<"$verbs") -ge 22 ]] || fail "expected at least 22 verbs, found: $verbs"
 expect_equal "$err" ""
+
+begin "every verb has --help"
+for verb in $verbs; do
+  run "$train" "$verb" --help
+  expect_code 0
+  expect_out "--help"
+done
 
 begin "no command is a command line error"
 run "$train"
@@ -196,7 +204,7 @@ run "$train" data make shapes
 expect_err "'train data make shapes' needs FOLDER; usage: train data make shapes FOLDER [FLAGS]"
 
 begin "help fits 80 columns, names the program, types and defaults"
-for verb in "" train resume check summary schema bench data "data make shapes" eval predict generate find-lr plot compare diff doctor; do
+for verb in "" $verbs "data make shapes"; do
   # shellcheck disable=SC2086  # the verb's words
   run "$train" $verb --help
   expect_code 0
