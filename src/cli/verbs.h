@@ -35,10 +35,10 @@ struct Context {
 using Action = std::function<int()>;
 using DeclareVerb = void(CLI::App& app, const Context& context, Action& action);
 
-DeclareVerb declare_train, declare_resume, declare_init, declare_data, declare_browse,
-    declare_check, declare_summary, declare_schema, declare_find_lr, declare_sweep, declare_compare,
-    declare_diff, declare_plot, declare_eval, declare_predict, declare_generate, declare_export,
-    declare_import, declare_bench, declare_doctor, declare_completion, declare_man;
+DeclareVerb declare_train, declare_resume, declare_configs, declare_init, declare_data,
+    declare_browse, declare_check, declare_summary, declare_schema, declare_find_lr, declare_sweep,
+    declare_compare, declare_diff, declare_plot, declare_eval, declare_predict, declare_generate,
+    declare_export, declare_import, declare_bench, declare_doctor, declare_completion, declare_man;
 
 /// A verb as --help, its manual page and its completion show it.
 struct Verb {
@@ -55,6 +55,8 @@ inline constexpr Verb kVerbs[] = {
      "train --config quickstart --epochs 2 --set optimizer.sgd.lr=0.01", declare_train},
     {"Training", "resume", "continue a run from its newest valid checkpoint",
      "train resume runs/quickstart --max-time 2h", declare_resume},
+    {"Before training", "configs", "list the shipped configs and networks", "train configs",
+     declare_configs},
     {"Before training", "init", "generate a starter config and network for your data",
      "train init photos/ --out work", declare_init},
     {"Before training", "data", "fetch, make, pack and read data sets", "train data get cifar10",

@@ -262,7 +262,7 @@ for config in "$source_dir"/configs/*.yaml; do
   expect_equal "$(grep -c 'yaml-language-server' "$config")" 1
 done
 
-begin "an installed program finds the shipped configs by name, and has manual pages and completions"
+begin "an installed program finds the shipped configs by name, lists them with those of this folder, and has manual pages and completions"
 run cmake --install "$(dirname "$train")/.." --prefix "$PWD/prefix"
 expect_code 0
 for file in man/man1/train.1 man/man1/train-find-lr.1 bash-completion/completions/train \
@@ -274,5 +274,20 @@ cd elsewhere || exit 1
 run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
+mkdir -p configs models
+printf '# yaml-language-server: x\n# A tiny run: of\n# no use.\nname: tiny\n' >configs/tiny.yaml
+printf '# A network of one\n# layer. It learns nothing.\n' >models/tiny_net.yml
+run ../prefix/bin/train configs
+expect_code 0
+expect_out_match '^configs:
+  tiny  +A tiny run
+models:
+  tiny_net  +A network of one layer
+/.*/share/trainyard/configs:
+  cnn_cifar10 '
+for file in "$source_dir"/configs/*.yaml "$source_dir"/models/*.yaml; do
+  grep -qx "  $(basename "$file" .yaml)\( .*\)\?" <<<"$out" || fail "expected $file"
+done
+expect_equal "$(awk 'length > 100' <<<"$out")" ""
 
 finish 23 0

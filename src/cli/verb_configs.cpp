@@ -1,0 +1,55 @@
+// `train configs`: the configs and networks that come with the program, or lie in this folder.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "cli/help.h"
+#include "cli/print.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The comment at the head of a file up to its first full stop or colon, without the line for
+/// editors.
+std::string headline(const fs::path& file) {
+  std::ifstream text(file);
+  std::string head;
+  for (std::string line; std::getline(text, line) && line.starts_with("# ");) {
+    if (!line.starts_with("# yaml-language-server:")) head += line.substr(2) + " ";
+  }
+  const std::size_t end = std::min(head.find(". "), head.find(": "));
+  return head.substr(0, end);
+}
+
+void list_folder(const fs::path& folder) {
+  constexpr std::size_t kColumn = 25;
+  const std::vector<fs::path> files = yaml_files(folder);
+  if (files.empty()) return;
+  print(folder.string() + ":\n");
+  for (const fs::path& file : files) {
+    std::string left = "  " + file.stem().string();
+    left = left.size() + 2 <= kColumn ? left + std::string(kColumn - left.size(), ' ')
+                                      : left + "\n" + std::string(kColumn, ' ');
+    print(left + wrapped(headline(file), kColumn) + "\n");
+  }
+}
+
+}  // namespace
+
+void declare_configs(CLI::App&, const Context&, Action& action) {
+  action = [] {
+    for (const fs::path& configs : config_folders()) {
+      list_folder(configs);
+      list_folder(configs.parent_path() / "models");
+    }
+    return 0;
+  };
+}
+
+}  // namespace trainyard::cli
