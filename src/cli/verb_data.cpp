@@ -1,55 +1,291 @@
+// `train data`: get, make, pack, read.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
+#include <memory>
 
 #include "base/parallel.h"
+#include "base/plural.h"
+#include "base/text.h"
 #include "cli/checks.h"
-#include "cli/data_get.h"
-#include "cli/data_pack.h"
-#include "cli/data_read.h"
+#include "cli/environment.h"
+#include "cli/messages.h"
+#include "cli/print.h"
+#include "cli/run_flags.h"
+#include "cli/source_words.h"
 #include "cli/verbs.h"
+#include "data/feed/each_sample.h"
+#include "data/feed/epoch_order.h"
 #include "data/sets/make_shapes.h"
+#include "data/sets/pack.h"
+#include "fetch/get_set.h"
 
 namespace trainyard::cli {
+namespace {
 
-void declare_data(CLI::App& app, const Context& context, Action& action) {
-  struct Flags {
-    std::string destination;
-    ShapesOptions options;
-    PackFlags pack;
-    ReadFlags read;
-    GetFlags get;
+// data get
+
+struct GetFlags {
+  std::string name;  // of the set
+  std::string to;    // "": $TRAINYARD_DATA, or data
+  std::string from;
+};
+
+/// A line that is redrawn on a terminal with each percent; nothing elsewhere.
+class PercentBar {
+ public:
+  explicit PercentBar(Messages& messages) : messages_(messages) {}
+
+  void operator()(const RemoteFile& file, std::uint64_t bytes) {
+    const std::uint64_t percent = bytes * 100 / file.bytes;
+    if (percent == shown_ || isatty(STDERR_FILENO) == 0) return;
+    shown_ = percent;
+    messages_.show_bar(fmt::format("{} {:>3} % of {}", file.name(), percent,
+                                   memory_text(static_cast<std::size_t>(file.bytes))));
+  }
+
+ private:
+  Messages& messages_;
+  std::uint64_t shown_ = 0;
+};
+
+std::string set_names() {
+  std::vector<std::string> names;
+  for (const KnownSet& set : known_sets()) names.push_back(set.name);
+  return joined(names, "|");
+}
+
+CLI::App* add_get(CLI::App& data, GetFlags& flags) {
+  CLI::App* command = data.add_subcommand(
+      "get", "fetch a published data set, check its hash and unpack it; continues if it was ended");
+  command->add_option("set", flags.name, "the data set")->required()->type_name(set_names());
+  command->add_option("--to", flags.to, "data folder (default: $TRAINYARD_DATA, or data)")
+      ->type_name("FOLDER");
+  command
+      ->add_option("--from", flags.from,
+                   "address of a folder with the same files: a mirror, or file:///FOLDER")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const std::string url = lower_case(text);
+            const bool known = url.starts_with("http://") || url.starts_with("https://") ||
+                               url.starts_with("file:///");
+            return known ? ""
+                         : "expected an address that begins with http://, https:// or file:///, "
+                           "found '" +
+                               text + "'";
+          },
+          ""))
+      ->type_name("URL");
+  return command;
+}
+
+int get_data(const GetFlags& flags, Messages& messages) {
+  const std::string usual = variable("TRAINYARD_DATA");
+  GetOptions options{.to = flags.to, .from = flags.from, .progress = PercentBar(messages)};
+  if (flags.to.empty()) options.to = usual.empty() ? "data" : usual;
+  options.tell = [&](const std::string& line) {
+    messages.clear_bar();
+    print(line + "\n");
+    std::fflush(stdout);
   };
-  auto flags = std::make_shared<Flags>();  // shared with the action, which outlives parsing
-  app.require_subcommand(1);
-  CLI::App* make = app.add_subcommand("make", "generate a data set");
+  const KnownSet& set = known_set(flags.name);
+  const std::filesystem::path folder = get_set(set, options);
+  const bool found = options.to == std::filesystem::path(usual.empty() ? "data" : usual);
+  const std::string root = found ? "" : ", root: " + options.to.string();
+  print("in a run file: {source: " + set.name + root + "}\n");
+  return 0;
+}
+
+// data pack
+
+struct PackFlags {
+  std::vector<std::string> words;  // the source, then the destination
+  std::int64_t block = 0;
+  std::int64_t seed = 0;
+};
+
+/// Prints every tenth part of a long work.
+class TenthLines {
+ public:
+  explicit TenthLines(std::int64_t total) : total_(total) {}
+  void operator()(std::int64_t done) {
+    const std::int64_t tenth = done * 10 / total_;
+    if (tenth == printed_ || done == total_) return;
+    printed_ = tenth;
+    std::fprintf(stderr, "%lld of %lld samples\n", static_cast<long long>(done),
+                 static_cast<long long>(total_));
+  }
+
+ private:
+  std::int64_t total_, printed_ = 0;
+};
+
+CLI::App* add_pack(CLI::App& data, PackFlags& flags) {
+  CLI::App* command = data.add_subcommand(
+      "pack", "decode and resize pictures once, into a file that is read without decoding");
+  command
+      ->add_option("words", flags.words,
+                   "a folder of pictures with size=224, or the keys of any source; then the new "
+                   "file")
+      ->required()
+      ->expected(2, 64)
+      ->type_name("SOURCE FILE");
+  command->add_option("--block", flags.block, "samples read together; 0: as many as fit 1 MiB")
+      ->check(whole_number(0, 1'000'000))
+      ->type_name("N");
+  command->add_option("--seed", flags.seed, "seed of the order in which samples are stored")
+      ->check(whole_number(0))
+      ->type_name("N");
+  return command;
+}
+
+int pack_data(const PackFlags& flags) {
+  const std::vector<std::string> words(flags.words.begin(), flags.words.end() - 1);
+  const std::string& destination = flags.words.back();
+  const auto seed = static_cast<std::uint64_t>(flags.seed);
+  const auto set =
+      source_of(words)->open({.seed = seed, .cache_folder = cache_folder(), .warn = print_warning});
+  TenthLines lines(set->size());
+  write_pack(*set, destination,
+             {.block = flags.block,
+              .seed = seed,
+              .threads = available_cores(),
+              .written = [&](std::int64_t done) { lines(done); }});
+  const std::string text = fmt::format(
+      "{}: {} {} {} of {}, {:.1f} MB\n", destination, with_separators(set->size()),
+      plural(set->size(), "sample"), set->image_shape().text(), count_text(set->classes(), "class"),
+      1e-6 * static_cast<double>(set->size() * set->image_shape().elements()));
+  print(text);
+  return 0;
+}
+
+// data read
+
+struct ReadFlags {
+  std::vector<std::string> words;  // the source
+  double seconds = 5;
+  std::int64_t threads = 1;
+};
+
+using Seconds = std::chrono::duration<double>;
+
+struct ReadingRate {
+  double a_second = 0, a_processor_second = 0;  // samples
+};
+
+/// Reads samples in the shuffled order of an epoch, again and again, for `flags.seconds`.
+ReadingRate reading_rate(const Dataset& set, const ReadFlags& flags) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t processor_begin = std::clock();
+  const auto passed = [begin] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
+  const EpochOrder order({.size = set.size(), .block = set.block()});
+  const std::vector<SampleField> fields = set.fields();
+  std::atomic<std::int64_t> next = 0, read = 0;
+  each_sample(static_cast<int>(flags.threads), flags.threads, [&](std::int64_t) {
+    std::vector<float> image;
+    std::vector<std::byte> values;
+    while (passed() < flags.seconds) {
+      const std::int64_t index = order[next++ % set.size()];
+      image.resize(static_cast<std::size_t>(set.sample_shape(index).elements()));
+      set.read(index, image.data());
+      for (std::size_t field = 0; field < fields.size(); ++field) {
+        values.resize(fields[field].bytes());
+        set.read_field(field, index, values.data());
+      }
+      ++read;
+    }
+  });
+  const auto samples = static_cast<double>(read);
+  const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC;
+  return {samples / passed(), samples / processor};
+}
+
+CLI::App* add_read(CLI::App& data, ReadFlags& flags) {
+  CLI::App* command = data.add_subcommand("read", "measure how fast a source is read");
+  command->add_option("source", flags.words, kSourceHelp)
+      ->required()
+      ->expected(1, 64)
+      ->type_name("SOURCE");
+  command->add_option("--seconds", flags.seconds, "how long to read")
+      ->check(number_between(0.1, 3600))
+      ->type_name("N");
+  command->add_option("--threads", flags.threads, "threads that read")
+      ->check(whole_number(1, 1024))
+      ->type_name("N");
+  return command;
+}
+
+int read_data(const ReadFlags& flags) {
+  const auto set =
+      source_of(flags.words)->open({.cache_folder = cache_folder(), .warn = print_warning});
+  const ReadingRate rate = reading_rate(*set, flags);
+  const std::string text =
+      fmt::format("{:.1f} samples/s on {}, {:.1f} per second of processor time\n", rate.a_second,
+                  count_text(flags.threads, "thread"), rate.a_processor_second);
+  print(text);
+  return 0;
+}
+
+// data make
+
+struct MakeFlags {
+  std::string folder;
+  ShapesOptions shapes;
+};
+
+void add_make(CLI::App& data, MakeFlags& flags) {
+  CLI::App* make = data.add_subcommand("make", "generate a data set");
   make->require_subcommand(1);
   CLI::App* shapes = make->add_subcommand(
       "shapes", "10 classes of drawn shapes, 32x32, in CIFAR-10's binary layout");
-  shapes->add_option("destination", flags->destination, "folder, new or empty")
+  shapes->add_option("destination", flags.folder, "folder, new or empty")
       ->required()
       ->type_name("FOLDER");
-  shapes->add_option("--train", flags->options.train, "training samples")
+  shapes->add_option("--train", flags.shapes.train, "training samples")
       ->check(whole_number(5, 10'000'000))
       ->type_name("N");
-  shapes->add_option("--test", flags->options.test, "test samples")
+  shapes->add_option("--test", flags.shapes.test, "test samples")
       ->check(whole_number(1, 10'000'000))
       ->type_name("N");
-  shapes->add_option("--seed", flags->options.seed, "seed of the drawings")
+  shapes->add_option("--seed", flags.shapes.seed, "seed of the drawings")
       ->check(whole_number(0))
       ->type_name("N");
+}
+
+int make_data(const MakeFlags& flags) {
+  ShapesOptions options = flags.shapes;
+  options.threads = available_cores();
+  make_shapes(flags.folder, options);
+  std::printf("%s: %lld training and %lld test samples of 10 classes\n", flags.folder.c_str(),
+              static_cast<long long>(options.train), static_cast<long long>(options.test));
+  return 0;
+}
+
+struct DataFlags {
+  GetFlags get;
+  MakeFlags make;
+  PackFlags pack;
+  ReadFlags read;
+};
+
+}  // namespace
+
+void declare_data(CLI::App& app, const Context& context, Action& action) {
+  auto flags = std::make_shared<DataFlags>();  // shared with the action, which outlives parsing
+  app.require_subcommand(1);
+  add_make(app, flags->make);
   const CLI::App* const packing = add_pack(app, flags->pack);
   const CLI::App* const reading = add_read(app, flags->read);
   const CLI::App* const getting = add_get(app, flags->get);
   action = [flags, packing, reading, getting, context] {
-    if (getting->parsed()) return get(flags->get, context.messages);
-    if (packing->parsed()) return pack(flags->pack);
-    if (reading->parsed()) return read(flags->read);
-    flags->options.threads = available_cores();
-    make_shapes(flags->destination, flags->options);
-    std::printf("%s: %lld training and %lld test samples of 10 classes\n",
-                flags->destination.c_str(), static_cast<long long>(flags->options.train),
-                static_cast<long long>(flags->options.test));
-    return 0;
+    if (getting->parsed()) return get_data(flags->get, context.messages);
+    if (packing->parsed()) return pack_data(flags->pack);
+    return reading->parsed() ? read_data(flags->read) : make_data(flags->make);
   };
 }
 
