@@ -68,4 +68,12 @@ CLI::Validator newest_run_of_name(const Context& context) {
           ""};
 }
 
+std::vector<RecordedRun> recorded_runs(const std::vector<std::string>& names, Messages& messages) {
+  std::vector<RecordedRun> runs = read_recorded_runs(names, SystemClock());
+  for (const RecordedRun& run : runs) {
+    for (const std::string& problem : run.problems) messages.warn(problem);
+  }
+  return runs;
+}
+
 }  // namespace trainyard::cli

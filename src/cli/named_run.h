@@ -1,4 +1,5 @@
-// A run as a command line names it: its folder, or runs/NAME, which means the newest run in it.
+// Runs as a command line names them: a run's folder, or runs/NAME, which means the newest run
+// there.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/recorded_run.h"
 #include "cli/verbs.h"
 
 namespace trainyard::cli {
@@ -18,5 +20,10 @@ namespace trainyard::cli {
 
 /// Runs, and folders of numbered ones, in `folder`, sorted.
 [[nodiscard]] std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
+
+/// Reads the runs that an argument list names, and warns of each thing that could not be read.
+/// Throws as find_runs().
+[[nodiscard]] std::vector<RecordedRun> recorded_runs(const std::vector<std::string>& names,
+                                                     Messages& messages);
 
 }  // namespace trainyard::cli

@@ -14,7 +14,6 @@
 #include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
-#include "cli/recorded_runs.h"
 #include "cli/verbs.h"
 
 namespace trainyard::cli {

@@ -8,7 +8,10 @@
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <utility>
 
+#include "base/each_sample.h"
+#include "base/error.h"
 #include "base/parallel.h"
 #include "base/plural.h"
 #include "base/text.h"
@@ -17,16 +20,69 @@
 #include "cli/messages.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
-#include "cli/source_words.h"
 #include "cli/verbs.h"
-#include "data/feed/each_sample.h"
-#include "data/feed/epoch_order.h"
+#include "config/fields.h"
+#include "config/load.h"
+#include "data/sets/epoch_order.h"
 #include "data/sets/make_shapes.h"
 #include "data/sets/pack.h"
 #include "fetch/get_set.h"
 
 namespace trainyard::cli {
 namespace {
+
+// a source on a command line
+
+/// The map that `source=image_list file=list.csv` is in a run file; a folder alone is one of
+/// pictures.
+config::Node source_map(const std::vector<std::string>& words) {
+  config::Node map{.kind = config::Node::Kind::map, .where = {"train data pack", 1, 1}};
+  const auto add = [&](const std::string& key, config::Node value) {
+    map.entries.push_back({key, value.where, std::move(value)});
+  };
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos && map.find("root") == nullptr) {
+      add("source", config::scalar_node("image_folder", false, map.where));
+      add("root", config::scalar_node(word, true, map.where));
+      continue;
+    }
+    if (equals == std::string::npos) {
+      throw Error(ErrorKind::command_line,
+                  "'" + word +
+                      "' is not KEY=VALUE: the source is a folder of pictures, or the "
+                      "keys of a source, as in: source=image_list file=list.csv");
+    }
+    const std::string key = word.substr(0, equals);
+    add(key, config::parse_yaml(word.substr(equals + 1), "train data pack " + key));
+  }
+  return map;
+}
+
+struct NamedSource {
+  std::unique_ptr<DatasetSource> source;
+};
+
+void declare(config::Fields& fields, NamedSource& named) {
+  fields.select("source", named.source, "where the samples come from", dataset_kinds());
+}
+
+/// The help of the words of a source.
+constexpr const char* kSourceHelp =
+    "a folder of pictures, or the keys of a source as in a run file: source=pack file=a.pack";
+
+/// The source that `source=image_list file=list.csv` names, as the same keys in a run file do; a
+/// word without '=' is a folder of pictures. Throws Error{command_line} and Error{config}.
+std::unique_ptr<DatasetSource> source_of(const std::vector<std::string>& words) {
+  const config::Node map = source_map(words);
+  config::Diagnostics diagnostics;
+  config::Fields fields(map, nullptr, "source", config::Profile::keras2, diagnostics);
+  NamedSource named;
+  declare(fields, named);
+  fields.finish();
+  diagnostics.raise();
+  return std::move(named.source);
+}
 
 // data get
 

@@ -11,9 +11,10 @@
 #include "base/plural.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
+#include "cli/messages.h"
+#include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
-#include "cli/recorded_runs.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 
