@@ -227,6 +227,30 @@ def colours():
         yield f"- {{kind: hue, amount: [{factor}], out: {written((vision.adjust_hue(unit, factor) * 255).numpy())}}}"
 
 
+def uniform01(word):
+    return (word >> 8) / 2**24
+
+
+def cutout(x, words, size, value):
+    """The square of DeVries and Taylor's Cutout; its centre is a pixel drawn by words 0 (y) and 1 (x)."""
+    (y0, y1), (x0, x1) = [(max(first, 0), min(first + size, side)) for side, first in
+                          ((side, (side * word >> 32) - size // 2) for side, word in zip(x.shape[1:], words))]
+    out = x.copy()
+    out[:, y0:y1, x0:x1] = value
+    return out
+
+
+def augmentations():
+    """Entries of a run file's `augment` applied to samples of image(3)."""
+    cases = [
+        ("cutout: {size: 4, value: 9}", lambda x, words: cutout(x, words, 4, 9)),
+    ]
+    for entry, change in cases:
+        for index in range(4):
+            out = change(image(3), augment_words(index, 0))
+            yield f"- {{augment: {{{entry}}}, index: {index}, out: {written(out)}}}"
+
+
 def zca():
     """fit() with featurewise_center and zca_whitening, and standardize() of the first sample."""
     samples = np.stack([(image(2, 2, 3) * (n * n + 3) + 31 * n) % 253 for n in range(40)])
@@ -248,6 +272,7 @@ def main():
     write("crops.yaml", crops())
     write("erasings.yaml", erasings())
     write("colours.yaml", colours())
+    write("augmentations.yaml", augmentations())
     write("zca.yaml", zca())
 
 

@@ -1,15 +1,9 @@
 // The sources, augmentations and preprocessing steps that the data section of a run file can name.
-#include "data/augment/colour_jitter.h"
-#include "data/augment/colours.h"
-#include "data/augment/erasing.h"
-#include "data/augment/fixed_size.h"
-#include "data/augment/flip.h"
-#include "data/augment/keras_warps.h"
-#include "data/augment/pad_crop.h"
+#include <array>
+
+#include "data/augment/augmentations.h"
 #include "data/augment/pipeline.h"
 #include "data/augment/preprocess.h"
-#include "data/augment/random_resized_crop.h"
-#include "data/augment/shift.h"
 #include "data/sets/arrays.h"
 #include "data/sets/cifar.h"
 #include "data/sets/idx.h"
@@ -46,28 +40,17 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
   return kKinds;
 }
 
+namespace {
+
+template <class... Listed>
+constexpr auto kinds_of(std::tuple<Listed...>* /*list*/) {
+  return std::array{config::Kind<Augmentation>{Listed::kName, Listed::kHelp, Listed::read}...};
+}
+
+}  // namespace
+
 std::span<const config::Kind<Augmentation>> augmentation_kinds() {
-  static constexpr config::Kind<Augmentation> kKinds[] = {
-      {"resize", "stretches to a size, or to a shorter side", read_resize},
-      {"random_resized_crop", "a random part, stretched to a size, as torchvision has it",
-       read_random_resized_crop},
-      {"center_crop", "the centre of the image", read_center_crop},
-      {"rotate", "random rotation", read_rotate},
-      {"shift", "random shift along both axes", read_shift},
-      {"shear", "random shear", read_shear},
-      {"zoom", "random zoom of each axis", read_zoom},
-      {"hflip", "mirrors left and right with a probability", read_hflip},
-      {"vflip", "mirrors top and bottom with a probability", read_vflip},
-      {"pad_crop", "random crop of the padded image; the centre in evaluation", read_pad_crop},
-      {"channel_shift", "adds a random amount to each channel", read_channel_shift},
-      {"brightness", "random brightness, as Keras has it", read_brightness},
-      {"hls_jitter", "random offsets of hue, lightness and saturation, as MXNet has them",
-       read_hls_jitter},
-      {"colour_jitter", "random brightness, contrast, saturation and hue, as torchvision has them",
-       read_colour_jitter},
-      {"cutout", "erases a random square", read_cutout},
-      {"random_erasing", "erases a random window with a probability", read_random_erasing},
-  };
+  static constexpr auto kKinds = kinds_of(static_cast<Augmentations*>(nullptr));
   return kKinds;
 }
 

@@ -81,20 +81,14 @@ Affine keras_map(const config::Node& row) {
   return composed(sheared, Zoom::by(number(row, "zoom", 0), number(row, "zoom", 1), kGoldenShape));
 }
 
-ColourStep::Kind colour_kind(const std::string& name) {
-  using Kind = ColourStep::Kind;
-  for (const auto& [kind, of] :
-       std::initializer_list<std::pair<Kind, const char*>>{{Kind::shift_channels, "shift_channels"},
-                                                           {Kind::stretch, "stretch"},
-                                                           {Kind::shift_hls, "shift_hls"},
-                                                           {Kind::brightness, "brightness"},
-                                                           {Kind::contrast, "contrast"},
-                                                           {Kind::saturation, "saturation"},
-                                                           {Kind::hue, "hue"}}) {
-    if (name == of) return kind;
-  }
-  FAIL("an unknown kind");
-  return Kind::none;
+/// The augmentation that a row has as a run file's list has it.
+std::shared_ptr<const Augmentation> augmentation_of(const config::Node& row) {
+  config::Diagnostics diagnostics;
+  config::Fields fields(row, nullptr, "", config::Profile::keras2, diagnostics);
+  std::shared_ptr<const Augmentation> augmentation;
+  fields.one_of("augment", augmentation, "what is tested", augmentation_kinds());
+  diagnostics.raise();
+  return augmentation;
 }
 
 /// The script's image of three channels after a colour step.
@@ -173,18 +167,30 @@ TEST_CASE("random_erasing draws torchvision's windows") {
   }
 }
 
+TEST_CASE("augmentations as a run file names them draw and change what their formulas say") {
+  for (const config::Node& row : goldens("augmentations.yaml").items) {
+    CAPTURE(row.where.text());
+    const auto augmentation = augmentation_of(row);
+    ColourStep step;
+    REQUIRE(augmentation->colour_steps() == 1);
+    augmentation->colours(sample_of(row), 2, {3, 7, 10}, &step);
+    CHECK(furthest(coloured(step), row) == 0.0);
+  }
+}
+
 TEST_CASE("colours are those of Keras over Pillow, MXNet over OpenCV, and torchvision") {
   const config::Node all = goldens("colours.yaml");
   CHECK(all.items.size() == 2 + 3 + 4 + 6 + 3);
   for (const config::Node& row : all.items) {
-    CAPTURE(row.find("kind")->text);
-    ColourStep step{.kind = colour_kind(row.find("kind")->text)};
+    const std::string& name = row.find("kind")->text;
+    CAPTURE(name);
+    ColourStep step{.change = change_number(name)};
     for (std::size_t i = 0; i < row.find("amount")->items.size(); ++i) {
       step.amount[i] = static_cast<float>(number(row, "amount", i));
     }
     CAPTURE(step.amount[0]);
     // Those of bytes are exact; torchvision computes in 0..1, in float.
-    const bool bytes = step.kind <= ColourStep::Kind::shift_hls;
+    const bool bytes = name.starts_with("shift") || name == "stretch";
     CHECK(furthest(coloured(step), row) <= (bytes ? 0.0 : 5e-4));
   }
 }

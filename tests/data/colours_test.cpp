@@ -20,7 +20,6 @@ namespace trainyard {
 namespace {
 
 using Image = std::vector<float>;
-using Kind = ColourStep::Kind;
 
 const Shape kColoured{3, 4, 4};
 
@@ -87,17 +86,17 @@ TEST_CASE("channel_shift and brightness draw from their ranges, each channel on 
 }
 
 TEST_CASE("colour_jitter makes its changes in every order") {
-  std::set<std::vector<Kind>> orders;
+  std::set<std::vector<std::uint32_t>> orders;
   const ColourJitter jitter({.brightness = 0.4, .contrast = 0.3, .saturation = 2, .hue = 0.1});
   REQUIRE(jitter.colour_steps() == 4);
   for (int i = 0; i < 2000; ++i) {
     ColourStep steps[4];
     jitter.colours({.seed = 1, .index = i}, 0, kColoured, steps);
-    std::vector<Kind> order;
+    std::vector<std::uint32_t> order;
     for (const ColourStep& step : steps) {
-      order.push_back(step.kind);
-      if (step.kind == Kind::hue) CHECK(std::abs(step.amount[0]) <= 0.1f);
-      if (step.kind == Kind::saturation) CHECK((step.amount[0] >= 0 && step.amount[0] <= 3));
+      order.push_back(step.change);
+      if (step.change == TurnHue::kNumber) CHECK(std::abs(step.amount[0]) <= 0.1f);
+      if (step.change == Saturate::kNumber) CHECK((step.amount[0] >= 0 && step.amount[0] <= 3));
     }
     orders.insert(order);
   }
@@ -127,7 +126,7 @@ TEST_CASE("random_erasing erases with its probability, within its range of areas
   int erased = 0;
   for (int i = 0; i < kDraws; ++i) {
     const ColourStep step = drawn(erasing, i);
-    if (step.kind == Kind::none) continue;
+    if (step.change == 0) continue;
     ++erased;
     const int pixels = (step.box[1] - step.box[0]) * (step.box[3] - step.box[2]);
     CHECK((pixels >= 2 && pixels <= 9));  // of 16, with rounded sides

@@ -2,15 +2,8 @@
 
 #include <cstring>
 
-#include "data/augment/colour_jitter.h"
-#include "data/augment/colours.h"
-#include "data/augment/erasing.h"
-#include "data/augment/flip.h"
-#include "data/augment/keras_warps.h"
-#include "data/augment/pad_crop.h"
+#include "data/augment/augmentations.h"
 #include "data/augment/preprocess.h"
-#include "data/augment/random_resized_crop.h"
-#include "data/augment/shift.h"
 #include "data/augment/statistics.h"
 #include "data/augment/whitening.h"
 #include "data/feed/device_images.h"
@@ -46,6 +39,13 @@ PadCrop crop() {
   return PadCrop(options);
 }
 
+/// What docs/language.md shows of the augmentations that change colours.
+Augmentations documented_colours() {
+  Augmentations list = documented_augmentations();
+  std::erase_if(list, [](const auto& augmentation) { return augmentation->colour_steps() == 0; });
+  return list;
+}
+
 struct NamedPipeline {
   std::string name;
   Pipeline pipeline;
@@ -74,6 +74,8 @@ std::vector<NamedPipeline> pipelines() {
           Flip(Flip::Axis::horizontal, 0.5),
           RandomErasing({.probability = 0.8, .value = {1, 2, 3}}),
           RandomErasing({.probability = 0.8, .value = {}})),
+      list_of<Preprocess>(MeanRgb({})));
+  add("every change of colours, as documented", documented_colours(),
       list_of<Preprocess>(MeanRgb({})));
   add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
       list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));

@@ -1,9 +1,12 @@
 #include "helpers.h"
 
+#include <cctype>
 #include <cstring>
 #include <fstream>
 
 #include "base/philox.h"
+#include "base/text.h"
+#include "config/load.h"
 
 namespace trainyard::test {
 
@@ -39,6 +42,26 @@ std::string message_of(ErrorKind kind, const std::function<void()>& action) {
     return error.kind() == kind ? text : "wrong kind: " + text;
   }
   return "no error";
+}
+
+std::vector<std::shared_ptr<const Augmentation>> documented_augmentations() {
+  std::ifstream file(std::string(TY_SOURCE_DIR) + "/docs/language.md");
+  std::string line, list;
+  while (std::getline(file, line) && !line.starts_with("| augmentation |")) continue;
+  while (std::getline(file, line) && line.starts_with("|")) {
+    const std::vector<std::string> parts = split(line.substr(0, line.find(" | ")), '`');
+    for (std::size_t i = 1; i < parts.size(); i += 2) {
+      const bool named = std::isalpha(static_cast<unsigned char>(parts[i][0])) != 0;
+      if (named) list += "- " + parts[i] + "\n";
+    }
+  }
+  const config::Node entries = config::parse_yaml("augment:\n" + list, "language.md");
+  config::Diagnostics diagnostics;
+  config::Fields fields(entries, nullptr, "", config::Profile::keras2, diagnostics);
+  std::vector<std::shared_ptr<const Augmentation>> augmentations;
+  fields.list_of("augment", augmentations, "examples", augmentation_kinds());
+  diagnostics.raise();
+  return augmentations;
 }
 
 bool holds(std::string_view text, std::string_view part) {

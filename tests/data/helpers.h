@@ -11,6 +11,7 @@
 
 #include "../base/temporary_folder.h"
 #include "base/error.h"
+#include "data/augment/augmentation.h"
 #include "data/feed/feeder.h"
 #include "data/sets/memory_dataset.h"
 
@@ -29,6 +30,9 @@ using testing::TemporaryFolder;
 
 /// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
 [[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);
+/// The examples of docs/language.md's table of augmentations, one for each code span that is one.
+[[nodiscard]] std::vector<std::shared_ptr<const Augmentation>> documented_augmentations();
+
 /// True if the text contains the part.
 [[nodiscard]] bool holds(std::string_view text, std::string_view part);
 

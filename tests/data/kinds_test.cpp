@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "config/load.h"
 #include "config/schema.h"
@@ -172,6 +173,16 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
   CHECK(image[2] == 12.0f);
   CHECK(section.preprocess[3]->needs_statistics());
   CHECK_FALSE(section.preprocess[4]->needs_statistics());
+}
+
+TEST_CASE("every augmentation has an example in docs/language.md") {
+  std::set<std::string_view> documented;
+  const auto augmentations = test::documented_augmentations();
+  for (const auto& augmentation : augmentations) documented.insert(augmentation->name());
+  for (const auto& kind : augmentation_kinds()) {
+    CAPTURE(kind.name);
+    CHECK(documented.contains(kind.name));
+  }
 }
 
 TEST_CASE("pad_crop takes one number or a pair as its size") {

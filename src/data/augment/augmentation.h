@@ -44,9 +44,10 @@ class Augmentation {
   /// This, if it is an affine map that may be composed with its neighbours; else null.
   [[nodiscard]] virtual const Warp* warp() const { return nullptr; }
 };
-/// An augmentation that changes colours and moves nothing.
+/// An augmentation that changes colours and moves nothing; the list is in augmentations.h.
 class ColourAugmentation : public Augmentation {
  public:
+  [[nodiscard]] std::int32_t colour_steps() const override { return 1; }
   [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                  const Shape& shape) const final;
 };

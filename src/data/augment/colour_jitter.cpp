@@ -29,21 +29,18 @@ void ColourJitter::colours(const SampleKey& key, std::uint32_t draw, const Shape
                            ColourStep* out) const {
   const Random4 amounts = augment_words(key, draw), order = augment_words(key, draw, 1);
   int count = 0;
-  const auto add = [&](ColourStep::Kind kind, double range, float amount) {
-    if (range > 0) out[count++] = {.kind = kind, .amount = {amount}};
+  const auto add = [&](std::uint32_t change, double range, float amount) {
+    if (range > 0) out[count++] = {.change = change, .amount = {amount}};
   };
-  add(ColourStep::Kind::brightness, options_.brightness,
-      drawn_factor(options_.brightness, amounts.word[0]));
-  add(ColourStep::Kind::contrast, options_.contrast,
-      drawn_factor(options_.contrast, amounts.word[1]));
-  add(ColourStep::Kind::saturation, options_.saturation,
-      drawn_factor(options_.saturation, amounts.word[2]));
-  add(ColourStep::Kind::hue, options_.hue,
+  add(Brighten::kNumber, options_.brightness, drawn_factor(options_.brightness, amounts.word[0]));
+  add(Contrast::kNumber, options_.contrast, drawn_factor(options_.contrast, amounts.word[1]));
+  add(Saturate::kNumber, options_.saturation, drawn_factor(options_.saturation, amounts.word[2]));
+  add(TurnHue::kNumber, options_.hue,
       static_cast<float>(uniform(-options_.hue, options_.hue, amounts.word[3])));
   for (int i = count - 1; i > 0; --i) std::swap(out[i], out[drawn_index(i, order.word[i])]);
 }
 
-std::unique_ptr<Augmentation> read_colour_jitter(config::Fields& fields) {
+std::unique_ptr<Augmentation> ColourJitter::read(config::Fields& fields) {
   ColourJitterOptions options;
   constexpr config::Limits kFactor{.minimum = 0, .maximum = 100};
   fields.field("brightness", options.brightness, "largest change of the factor 1", kFactor);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/host_device.h"
 
@@ -9,21 +10,17 @@ namespace trainyard {
 
 inline constexpr int kMostColourChannels = 4;
 
-/// One change of the colours of a sample, of values 0..255.
+/// The number by which a colour step names its change: FNV-1a of the change's name.
+[[nodiscard]] constexpr std::uint32_t change_number(std::string_view name) {
+  std::uint32_t number = 2166136261u;
+  for (const char letter : name) number = (number ^ static_cast<std::uint8_t>(letter)) * 16777619u;
+  return number;
+}
+
+/// One change of the colours of a sample, of values 0..255. A change is a struct with kNumber and
+/// apply(team, step, SampleView), see augmentations.h.
 struct ColourStep {
-  enum class Kind : std::uint8_t {
-    none,
-    shift_channels,  // += amount[c], limited to the sample's least and largest value
-    stretch,     // stretched to 0..255 and rounded down, *= amount[0], rounded down, at most 255
-    shift_hls,   // 8-bit hue, lightness and saturation += amount[0..2]
-    brightness,  // *= amount[0]
-    contrast,    // amount[0] times the distance from the sample's mean grey
-    saturation,  // amount[0] times the distance from the pixel's grey
-    hue,         // turned by amount[0] of a circle
-    erase,       // rows box[0]..box[1] - 1, columns box[2]..box[3] - 1 are amount_of(c)
-    erase_randomly,  // these are whole numbers of 0..255, functions of seed, pixel and channel
-  };
-  Kind kind = Kind::none;
+  std::uint32_t change = 0;  // its kNumber; 0: none
   float amount[kMostColourChannels] = {};
   std::int32_t box[4] = {};
   std::uint64_t seed = 0;

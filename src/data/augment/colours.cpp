@@ -31,7 +31,7 @@ Shape ChannelShift::output_shape(const Shape& shape) const {
 void ChannelShift::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
                            ColourStep* out) const {
   const Random4 random = augment_words(key, draw);
-  *out = {.kind = ColourStep::Kind::shift_channels};
+  *out = {.change = ShiftChannels::kNumber};
   for (int c = 0; c < shape[0]; ++c) {
     out->amount[c] = static_cast<float>(uniform(-range_, range_, random.word[c]));
   }
@@ -40,7 +40,7 @@ void ChannelShift::colours(const SampleKey& key, std::uint32_t draw, const Shape
 void Brightness::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
                          ColourStep* out) const {
   const double factor = uniform(range_.low, range_.high, augment_words(key, draw).word[0]);
-  *out = {.kind = ColourStep::Kind::stretch, .amount = {static_cast<float>(factor)}};
+  *out = {.change = Stretch::kNumber, .amount = {static_cast<float>(factor)}};
 }
 
 Shape HlsJitter::output_shape(const Shape& shape) const {
@@ -52,23 +52,23 @@ void HlsJitter::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
                         ColourStep* out) const {
   const Random4 random = augment_words(key, draw);
   *out = {
-      .kind = ColourStep::Kind::shift_hls,
+      .change = ShiftHls::kNumber,
       .amount = {whole_offset(options_.h, random.word[0]), whole_offset(options_.l, random.word[1]),
                  whole_offset(options_.s, random.word[2])}};
 }
 
-std::unique_ptr<Augmentation> read_channel_shift(config::Fields& fields) {
+std::unique_ptr<Augmentation> ChannelShift::read(config::Fields& fields) {
   double range = 0;
   fields.required("range", range, "largest amount added to a channel, either way",
                   {.minimum = 0, .maximum = 1e6});
   return std::make_unique<ChannelShift>(range);
 }
 
-std::unique_ptr<Augmentation> read_brightness(config::Fields& fields) {
+std::unique_ptr<Augmentation> Brightness::read(config::Fields& fields) {
   return std::make_unique<Brightness>(read_range(fields, "range", "factors of the brightness", 0));
 }
 
-std::unique_ptr<Augmentation> read_hls_jitter(config::Fields& fields) {
+std::unique_ptr<Augmentation> HlsJitter::read(config::Fields& fields) {
   HlsJitterOptions options;
   constexpr config::Limits kOffset{.minimum = 0, .maximum = 255};
   fields.field("h", options.h, "largest offset of the hue, a circle being 180", kOffset);

@@ -1,19 +1,37 @@
 // Random changes of colours, as Keras's ImageDataGenerator and MXNet's image reader make them.
 #pragma once
 
+#include <memory>
+#include <variant>
+
 #include "data/augment/augmentation.h"
 #include "data/augment/number_range.h"
+#include "data/augment/sample_view.h"
 
 namespace trainyard {
+
+/// += amount[c], limited to the sample's least and largest value.
+struct ShiftChannels {
+  static constexpr std::uint32_t kNumber = change_number("shift_channels");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+    const float least = sample.least(team), most = sample.largest(team);
+    sample.map(team,
+               [&](float x, std::int64_t c) { return limited(x + step.amount[c], least, most); });
+  }
+};
 
 /// Adds uniform(-range, range) to each channel (word c of the draw), limited to the image's least
 /// and largest value (keras 2.1.6, preprocessing/image.py, random_channel_shift).
 class ChannelShift final : public ColourAugmentation {
  public:
+  static constexpr std::string_view kName = "channel_shift";
+  static constexpr std::string_view kHelp = "adds a random amount to each channel";
+  using Changes = std::variant<ShiftChannels>;
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit ChannelShift(double range) : range_(range) {}
-  [[nodiscard]] std::string_view name() const override { return "channel_shift"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
-  [[nodiscard]] std::int32_t colour_steps() const override { return 1; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
                ColourStep* out) const override;
 
@@ -21,19 +39,54 @@ class ChannelShift final : public ColourAugmentation {
   double range_;
 };
 
+/// Stretched to 0..255 and rounded down, *= amount[0], rounded down, at most 255: Keras 2.1.6's
+/// brightness, that is array_to_img, whose scaling makes the largest value 255, then Pillow's
+/// ImageEnhance.Brightness.
+struct Stretch {
+  static constexpr std::uint32_t kNumber = change_number("stretch");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+    const float least = sample.least(team);
+    const float raised = least < 0.0f ? -least : 0.0f;
+    const float most = sample.largest(team) + raised;
+    const float factor = step.amount[0];
+    sample.map(team, [&](float x, std::int64_t) {
+      const float up = x + raised;
+      const float whole = __builtin_floorf(most != 0.0f ? up / most * 255.0f : up);
+      const float bright = factor * whole;
+      return bright >= 255.0f ? 255.0f : __builtin_floorf(bright);
+    });
+  }
+};
+
 /// Multiplies by uniform(low, high), word 0 of the draw, what is first stretched so that its
 /// largest value is 255; values are rounded down (keras 2.1.6, random_brightness, with the scaling
 /// of its array_to_img, and Pillow's ImageEnhance.Brightness).
 class Brightness final : public ColourAugmentation {
  public:
+  static constexpr std::string_view kName = "brightness";
+  static constexpr std::string_view kHelp = "random brightness, as Keras has it";
+  using Changes = std::variant<Stretch>;
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit Brightness(NumberRange range) : range_(range) {}
-  [[nodiscard]] std::string_view name() const override { return "brightness"; }
-  [[nodiscard]] std::int32_t colour_steps() const override { return 1; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
                ColourStep* out) const override;
 
  private:
   NumberRange range_;
+};
+
+/// 8-bit hue, lightness and saturation += amount[0..2].
+struct ShiftHls {
+  static constexpr std::uint32_t kNumber = change_number("shift_hls");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+    sample.map_pixels(team, [&](const Rgb& p) {
+      const Rgb bytes{as_byte(p.r), as_byte(p.g), as_byte(p.b)};
+      return with_hls_added(bytes, step.amount[0], step.amount[1], step.amount[2]);
+    });
+  }
 };
 
 struct HlsJitterOptions {
@@ -46,10 +99,14 @@ struct HlsJitterOptions {
 /// (random_h, random_l, random_s).
 class HlsJitter final : public ColourAugmentation {
  public:
+  static constexpr std::string_view kName = "hls_jitter";
+  static constexpr std::string_view kHelp =
+      "random offsets of hue, lightness and saturation, as MXNet has them";
+  using Changes = std::variant<ShiftHls>;
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit HlsJitter(HlsJitterOptions options) : options_(options) {}
-  [[nodiscard]] std::string_view name() const override { return "hls_jitter"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
-  [[nodiscard]] std::int32_t colour_steps() const override { return 1; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
                ColourStep* out) const override;
 
@@ -59,9 +116,5 @@ class HlsJitter final : public ColourAugmentation {
 
 /// Throws Error{config} unless images of `shape` have three channels.
 void require_colours(std::string_view name, const Shape& shape);
-
-[[nodiscard]] std::unique_ptr<Augmentation> read_channel_shift(config::Fields& fields);
-[[nodiscard]] std::unique_ptr<Augmentation> read_brightness(config::Fields& fields);
-[[nodiscard]] std::unique_ptr<Augmentation> read_hls_jitter(config::Fields& fields);
 
 }  // namespace trainyard

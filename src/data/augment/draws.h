@@ -27,6 +27,11 @@ struct SampleKey {
   return low + (high - low) * static_cast<double>(uniform01(word));
 }
 
+/// True with this probability.
+[[nodiscard]] inline bool happens(double probability, std::uint32_t word) {
+  return static_cast<double>(uniform01(word)) < probability;
+}
+
 /// 0..last, all equally likely up to last / 2^32.
 [[nodiscard]] inline std::int64_t drawn_index(std::int64_t last, std::uint32_t word) {
   return static_cast<std::int64_t>((static_cast<std::uint64_t>(last + 1) * word) >> 32);

@@ -11,7 +11,7 @@ namespace {
 
 /// A step that erases to one value, or to one per channel.
 ColourStep erase_to(std::span<const float> values) {
-  ColourStep step{.kind = ColourStep::Kind::erase};
+  ColourStep step{.change = Erase::kNumber};
   for (std::size_t c = 0; c < kMostColourChannels; ++c) {
     step.amount[c] = values[std::min(c, values.size() - 1)];
   }
@@ -51,12 +51,12 @@ void RandomErasing::colours(const SampleKey& key, std::uint32_t draw, const Shap
                             ColourStep* out) const {
   *out = {};
   const Random4 random = augment_words(key, draw, kWindowTries);
-  if (!(static_cast<double>(uniform01(random.word[0])) < options_.probability)) return;
+  if (!happens(options_.probability, random.word[0])) return;
   const auto smaller = [&](std::int64_t h, std::int64_t w) { return h < shape[1] && w < shape[2]; };
-  const std::optional<Window> window = random_window(window_, key, draw, shape, smaller);
+  const std::optional<ImageWindow> window = random_window(window_, key, draw, shape, smaller);
   if (!window) return;
   if (options_.value.empty()) {
-    out->kind = ColourStep::Kind::erase_randomly;
+    out->change = EraseRandomly::kNumber;
     out->seed = std::uint64_t{random.word[1]} << 32 | random.word[2];
   } else {
     *out = erase_to(options_.value);
@@ -66,7 +66,7 @@ void RandomErasing::colours(const SampleKey& key, std::uint32_t draw, const Shap
                          [](std::int64_t end) { return static_cast<std::int32_t>(end); });
 }
 
-std::unique_ptr<Augmentation> read_cutout(config::Fields& fields) {
+std::unique_ptr<Augmentation> Cutout::read(config::Fields& fields) {
   std::int64_t size = 0;
   double value = 0;
   fields.required("size", size, "of the square, in pixels", {.minimum = 1, .maximum = 16384});
@@ -74,7 +74,7 @@ std::unique_ptr<Augmentation> read_cutout(config::Fields& fields) {
   return std::make_unique<Cutout>(size, value);
 }
 
-std::unique_ptr<Augmentation> read_random_erasing(config::Fields& fields) {
+std::unique_ptr<Augmentation> RandomErasing::read(config::Fields& fields) {
   RandomErasingOptions options;
   config::Node value = config::scalar_node("0", false, {});
   fields.field("probability", options.probability, "of erasing a sample",

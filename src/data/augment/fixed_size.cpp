@@ -43,7 +43,7 @@ SpatialStep CenterCrop::eval_step(const Shape& shape) const {
   return step;
 }
 
-std::unique_ptr<Augmentation> read_resize(config::Fields& fields) {
+std::unique_ptr<Augmentation> Resize::read(config::Fields& fields) {
   std::vector<std::int64_t> size{1};
   Sampling sampling{.interpolation = Interpolation::bilinear};
   fields.rest("size", size, "of the shorter side, or [h, w]", kSideLimits);
@@ -55,7 +55,7 @@ std::unique_ptr<Augmentation> read_resize(config::Fields& fields) {
   return std::make_unique<Resize>(size.empty() ? 1 : size[0], sampling);
 }
 
-std::unique_ptr<Augmentation> read_center_crop(config::Fields& fields) {
+std::unique_ptr<Augmentation> CenterCrop::read(config::Fields& fields) {
   config::Pair size;
   fields.required("size", size, "one number or [h, w]", kSideLimits);
   return std::make_unique<CenterCrop>(size);

@@ -12,9 +12,12 @@ namespace trainyard {
 /// smaller should be read at about that size by their source.
 class Resize final : public Warp {
  public:
+  static constexpr std::string_view kName = "resize";
+  static constexpr std::string_view kHelp = "stretches to a size, or to a shorter side";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit Resize(std::int64_t side, Sampling sampling) : Warp(sampling), side_(side) {}
   explicit Resize(config::Pair size, Sampling sampling) : Warp(sampling), size_(size) {}
-  [[nodiscard]] std::string_view name() const override { return "resize"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
                            const Shape& shape) const override;
@@ -29,8 +32,11 @@ class Resize final : public Warp {
 /// of zeros, as in torchvision's CenterCrop.
 class CenterCrop final : public Augmentation {
  public:
+  static constexpr std::string_view kName = "center_crop";
+  static constexpr std::string_view kHelp = "the centre of the image";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit CenterCrop(config::Pair size) : size_(size) {}
-  [[nodiscard]] std::string_view name() const override { return "center_crop"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                  const Shape& shape) const override;
@@ -39,8 +45,5 @@ class CenterCrop final : public Augmentation {
  private:
   config::Pair size_;
 };
-
-[[nodiscard]] std::unique_ptr<Augmentation> read_resize(config::Fields& fields);
-[[nodiscard]] std::unique_ptr<Augmentation> read_center_crop(config::Fields& fields);
 
 }  // namespace trainyard

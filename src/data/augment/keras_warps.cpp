@@ -57,15 +57,15 @@ Affine Zoom::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) c
   return by(uniform(low_, high_, random.word[0]), uniform(low_, high_, random.word[1]), shape);
 }
 
-std::unique_ptr<Augmentation> read_rotate(config::Fields& fields) {
+std::unique_ptr<Augmentation> Rotate::read(config::Fields& fields) {
   return read_angle<Rotate>(fields, 180);
 }
 
-std::unique_ptr<Augmentation> read_shear(config::Fields& fields) {
+std::unique_ptr<Augmentation> Shear::read(config::Fields& fields) {
   return read_angle<Shear>(fields, 89);
 }
 
-std::unique_ptr<Augmentation> read_zoom(config::Fields& fields) {
+std::unique_ptr<Augmentation> Zoom::read(config::Fields& fields) {
   Sampling sampling;
   const NumberRange range = read_range(
       fields, "range", "factors of the distance from the centre: below 1 enlarges", 0.01);

@@ -10,8 +10,11 @@ namespace trainyard {
 /// [[cos, -sin], [sin, cos]] of (y, x).
 class Rotate final : public Warp {
  public:
+  static constexpr std::string_view kName = "rotate";
+  static constexpr std::string_view kHelp = "random rotation";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   Rotate(double degrees, Sampling sampling) : Warp(sampling), degrees_(degrees) {}
-  [[nodiscard]] std::string_view name() const override { return "rotate"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
                            const Shape& shape) const override;
   /// The rotation by an angle in degrees.
@@ -25,8 +28,11 @@ class Rotate final : public Warp {
 /// [[1, -sin], [0, cos]] of (y, x). Degrees as of 2017-12-30 (keras #8868); radians before.
 class Shear final : public Warp {
  public:
+  static constexpr std::string_view kName = "shear";
+  static constexpr std::string_view kHelp = "random shear";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   Shear(double degrees, Sampling sampling) : Warp(sampling), degrees_(degrees) {}
-  [[nodiscard]] std::string_view name() const override { return "shear"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
                            const Shape& shape) const override;
   /// The shear by an angle in degrees.
@@ -40,8 +46,11 @@ class Shear final : public Warp {
 /// uniform(low, high) of words 0 (y) and 1 (x): below 1 the image grows.
 class Zoom final : public Warp {
  public:
+  static constexpr std::string_view kName = "zoom";
+  static constexpr std::string_view kHelp = "random zoom of each axis";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   Zoom(double low, double high, Sampling sampling) : Warp(sampling), low_(low), high_(high) {}
-  [[nodiscard]] std::string_view name() const override { return "zoom"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
                            const Shape& shape) const override;
   /// The zoom by given factors.
@@ -50,9 +59,5 @@ class Zoom final : public Warp {
  private:
   double low_, high_;
 };
-
-[[nodiscard]] std::unique_ptr<Augmentation> read_rotate(config::Fields& fields);
-[[nodiscard]] std::unique_ptr<Augmentation> read_shear(config::Fields& fields);
-[[nodiscard]] std::unique_ptr<Augmentation> read_zoom(config::Fields& fields);
 
 }  // namespace trainyard

@@ -54,7 +54,7 @@ SpatialStep PadCrop::eval_step(const Shape& shape) const {
   return crop({last.y / 2, last.x / 2}, shape);
 }
 
-std::unique_ptr<Augmentation> read_pad_crop(config::Fields& fields) {
+std::unique_ptr<Augmentation> PadCrop::read(config::Fields& fields) {
   PadCropOptions options;
   declare(fields, options);
   return std::make_unique<PadCrop>(options);

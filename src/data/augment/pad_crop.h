@@ -20,8 +20,12 @@ void declare(config::Fields& fields, PadCropOptions& options);
 /// upper left of two central positions.
 class PadCrop final : public Augmentation {
  public:
+  static constexpr std::string_view kName = "pad_crop";
+  static constexpr std::string_view kHelp =
+      "random crop of the padded image; the centre in evaluation";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit PadCrop(PadCropOptions options) : options_(options) {}
-  [[nodiscard]] std::string_view name() const override { return "pad_crop"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                  const Shape& shape) const override;
@@ -39,7 +43,5 @@ class PadCrop final : public Augmentation {
 
   PadCropOptions options_;
 };
-
-[[nodiscard]] std::unique_ptr<Augmentation> read_pad_crop(config::Fields& fields);
 
 }  // namespace trainyard

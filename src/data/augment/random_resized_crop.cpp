@@ -7,10 +7,10 @@ namespace trainyard {
 namespace {
 
 /// The middle of an image, as large as the range of aspect ratios lets it be.
-Window middle(const NumberRange& aspect, const Shape& shape) {
+ImageWindow middle(const NumberRange& aspect, const Shape& shape) {
   const auto rounded = [](double side) { return static_cast<std::int64_t>(std::nearbyint(side)); };
   const auto height = static_cast<double>(shape[1]), width = static_cast<double>(shape[2]);
-  Window window{.h = shape[1], .w = shape[2]};
+  ImageWindow window{.h = shape[1], .w = shape[2]};
   if (width / height < aspect.low) window.h = rounded(width / aspect.low);
   if (width / height > aspect.high) window.w = rounded(height * aspect.high);
   // A thin image of an extreme range would give none.
@@ -31,8 +31,8 @@ Affine RandomResizedCrop::map(const SampleKey& key, std::uint32_t draw, const Sh
   const auto fits = [&](std::int64_t h, std::int64_t w) {
     return h > 0 && h <= shape[1] && w > 0 && w <= shape[2];
   };
-  const Window window = random_window(options_.window, key, draw, shape, fits)
-                            .value_or(middle(options_.window.aspect, shape));
+  const ImageWindow window = random_window(options_.window, key, draw, shape, fits)
+                                 .value_or(middle(options_.window.aspect, shape));
   Affine map = resized({shape[0], window.h, window.w}, output_shape(shape));
   map.y0 += static_cast<double>(window.y);
   map.x0 += static_cast<double>(window.x);
@@ -51,7 +51,7 @@ Affine RandomResizedCrop::eval_map(const Shape& shape) const {
           .x0 = 0.5 * width - 0.5 + by * (0.5 - 0.5 * out_w)};
 }
 
-std::unique_ptr<Augmentation> read_random_resized_crop(config::Fields& fields) {
+std::unique_ptr<Augmentation> RandomResizedCrop::read(config::Fields& fields) {
   RandomResizedCropOptions options;
   Sampling sampling{.interpolation = Interpolation::bilinear};
   fields.required("size", options.size, "of the result, one number or [h, w]",

@@ -21,9 +21,13 @@ struct RandomResizedCropOptions {
 /// torchvision's Resize(256) and CenterCrop(224), not rounded to pixels.
 class RandomResizedCrop final : public Warp {
  public:
+  static constexpr std::string_view kName = "random_resized_crop";
+  static constexpr std::string_view kHelp =
+      "a random part, stretched to a size, as torchvision has it";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   RandomResizedCrop(const RandomResizedCropOptions& options, Sampling sampling)
       : Warp(sampling), options_(options) {}
-  [[nodiscard]] std::string_view name() const override { return "random_resized_crop"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
                            const Shape& shape) const override;
@@ -32,7 +36,5 @@ class RandomResizedCrop final : public Warp {
  private:
   RandomResizedCropOptions options_;
 };
-
-[[nodiscard]] std::unique_ptr<Augmentation> read_random_resized_crop(config::Fields& fields);
 
 }  // namespace trainyard

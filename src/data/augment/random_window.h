@@ -11,7 +11,7 @@
 namespace trainyard {
 
 /// A window of an image: its upper left pixel and its sides.
-struct Window {
+struct ImageWindow {
   std::int64_t y = 0, x = 0, h = 0, w = 0;
 };
 
@@ -30,9 +30,9 @@ inline constexpr std::uint32_t kWindowTries = 10;
 /// its sides to the nearest, halves to even (torchvision 0.14, RandomResizedCrop.get_params and
 /// RandomErasing.get_params).
 template <class Fits>
-[[nodiscard]] std::optional<Window> random_window(const WindowRanges& ranges, const SampleKey& key,
-                                                  std::uint32_t draw, const Shape& shape,
-                                                  const Fits& fits) {
+[[nodiscard]] std::optional<ImageWindow> random_window(const WindowRanges& ranges,
+                                                       const SampleKey& key, std::uint32_t draw,
+                                                       const Shape& shape, const Fits& fits) {
   const double pixels = static_cast<double>(shape[1] * shape[2]);
   const double first = std::log(ranges.aspect.low), last = std::log(ranges.aspect.high);
   for (std::uint32_t call = 0; call < kWindowTries; ++call) {
@@ -42,10 +42,10 @@ template <class Fits>
     const auto h = static_cast<std::int64_t>(std::nearbyint(std::sqrt(area / aspect)));
     const auto w = static_cast<std::int64_t>(std::nearbyint(std::sqrt(area * aspect)));
     if (!fits(h, w)) continue;
-    return Window{.y = drawn_index(shape[1] - h, random.word[2]),
-                  .x = drawn_index(shape[2] - w, random.word[3]),
-                  .h = h,
-                  .w = w};
+    return ImageWindow{.y = drawn_index(shape[1] - h, random.word[2]),
+                       .x = drawn_index(shape[2] - w, random.word[3]),
+                       .h = h,
+                       .w = w};
   }
   return std::nullopt;
 }

@@ -63,7 +63,7 @@ SpatialStep Shift::step_by(const ShiftAmount& amount, const Shape& shape) const 
   return step;
 }
 
-std::unique_ptr<Augmentation> read_shift(config::Fields& fields) {
+std::unique_ptr<Augmentation> Shift::read(config::Fields& fields) {
   ShiftOptions options;
   declare(fields, options);
   return std::make_unique<Shift>(options);

@@ -28,9 +28,12 @@ struct ShiftAmount {
 /// as often). Nearest takes the pixel at floor(shift + 0.5); bilinear is sub-pixel.
 class Shift final : public Warp {
  public:
+  static constexpr std::string_view kName = "shift";
+  static constexpr std::string_view kHelp = "random shift along both axes";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
   explicit Shift(ShiftOptions options)
       : Warp({options.fill, options.cval, options.interpolation}), options_(options) {}
-  [[nodiscard]] std::string_view name() const override { return "shift"; }
+  [[nodiscard]] std::string_view name() const override { return kName; }
   /// The amount for a sample: words 0 (y) and 1 (x) of its draw.
   [[nodiscard]] ShiftAmount amount(const SampleKey& key, std::uint32_t draw,
                                    const Shape& shape) const;
@@ -49,7 +52,5 @@ class Shift final : public Warp {
  private:
   ShiftOptions options_;
 };
-
-[[nodiscard]] std::unique_ptr<Augmentation> read_shift(config::Fields& fields);
 
 }  // namespace trainyard

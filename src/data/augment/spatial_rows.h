@@ -51,7 +51,7 @@ struct SpatialRows {
   template <class Team>
   TY_HD void warp(const Team& team, const float* plane, std::int64_t y, float* to) const {
     team.each(step.out_w, [&](std::int64_t x) {
-      const PixelPlace place = step.place(y, x);
+      const SamplePoint place = step.place(y, x);
       const std::int64_t at_y = extended_index(place.y, step.in_h, step.fill);
       const std::int64_t at_x = extended_index(place.x, step.in_w, step.fill);
       to[x] = at_y < 0 || at_x < 0 ? step.value : plane[at_y * step.in_w + at_x];

@@ -36,7 +36,7 @@ struct Affine {
 };
 
 /// A point of an image: a whole pixel, and how far from there to the next ones, in [0, 1).
-struct PixelPlace {
+struct SamplePoint {
   std::int64_t y, x;
   float part_y, part_x;
 };
@@ -61,7 +61,7 @@ struct SpatialStep {
   [[nodiscard]] TY_HD std::int64_t column(std::int64_t x) const {
     return (mirror_x ? out_w - 1 - x : x) + dx;
   }
-  [[nodiscard]] TY_HD PixelPlace place(std::int64_t y, std::int64_t x) const {
+  [[nodiscard]] TY_HD SamplePoint place(std::int64_t y, std::int64_t x) const {
     if (!warps) return {row(y), column(x), part_y, part_x};
     // In double and in the order of scipy.ndimage.affine_transform, so that they round alike.
     const double half = interpolates ? 0.0 : 0.5;
@@ -79,7 +79,7 @@ struct SpatialStep {
   /// The value at a place of the extended image whose pixels are pixel(y, x): interpolated along x
   /// first, then along y, each a + part * (b - a).
   template <class Pixel>
-  [[nodiscard]] TY_HD float between(const PixelPlace& place, const Pixel& pixel) const {
+  [[nodiscard]] TY_HD float between(const SamplePoint& place, const Pixel& pixel) const {
     const std::int64_t top = extended_index(place.y, in_h, fill);
     const std::int64_t bottom = extended_index(place.y + 1, in_h, fill);
     const std::int64_t left = extended_index(place.x, in_w, fill);

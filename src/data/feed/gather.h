@@ -89,7 +89,7 @@ struct AugmentedImage {
  private:
   /// Maps a pixel of a step's output to one of its input; false if it is the step's constant.
   [[nodiscard]] TY_HD static bool move(const SpatialStep& step, std::int64_t& y, std::int64_t& x) {
-    const PixelPlace place = step.place(y, x);
+    const SamplePoint place = step.place(y, x);
     y = extended_index(place.y, step.in_h, step.fill);
     x = extended_index(place.x, step.in_w, step.fill);
     return y >= 0 && x >= 0;
