@@ -240,10 +240,16 @@ def cutout(x, words, size, value):
     return out
 
 
+def solarize(x, words, threshold, probability):
+    """torchvision's functional_tensor.solarize."""
+    return np.where((x >= threshold) & (uniform01(words[0]) < probability), 255 - x, x)
+
+
 def augmentations():
     """Entries of a run file's `augment` applied to samples of image(3)."""
     cases = [
         ("cutout: {size: 4, value: 9}", lambda x, words: cutout(x, words, 4, 9)),
+        ("solarize: {threshold: 100}", lambda x, words: solarize(x, words, 100, 0.5)),
     ]
     for entry, change in cases:
         for index in range(4):

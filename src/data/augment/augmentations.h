@@ -18,13 +18,14 @@
 #include "data/augment/pad_crop.h"
 #include "data/augment/random_resized_crop.h"
 #include "data/augment/shift.h"
+#include "data/augment/solarize.h"
 
 namespace trainyard {
 
 /// Every augmentation, in the order of the reference.
 using Augmentations = std::tuple<Resize, RandomResizedCrop, CenterCrop, Rotate, Shift, Shear, Zoom,
                                  HorizontalFlip, VerticalFlip, PadCrop, ChannelShift, Brightness,
-                                 HlsJitter, ColourJitter, Cutout, RandomErasing>;
+                                 HlsJitter, ColourJitter, Cutout, RandomErasing, Solarize>;
 
 template <class Listed>
 struct ChangesOf {
