@@ -245,11 +245,18 @@ def solarize(x, words, threshold, probability):
     return np.where((x >= threshold) & (uniform01(words[0]) < probability), 255 - x, x)
 
 
+def posterize(x, words, bits, probability):
+    """torchvision's functional_tensor.posterize."""
+    kept = x.astype(np.uint8) & np.uint8(256 - 2 ** (8 - bits))
+    return kept if uniform01(words[0]) < probability else x
+
+
 def augmentations():
     """Entries of a run file's `augment` applied to samples of image(3)."""
     cases = [
         ("cutout: {size: 4, value: 9}", lambda x, words: cutout(x, words, 4, 9)),
         ("solarize: {threshold: 100}", lambda x, words: solarize(x, words, 100, 0.5)),
+        ("posterize: {bits: 3}", lambda x, words: posterize(x, words, 3, 0.5)),
     ]
     for entry, change in cases:
         for index in range(4):

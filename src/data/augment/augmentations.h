@@ -16,6 +16,7 @@
 #include "data/augment/flip.h"
 #include "data/augment/keras_warps.h"
 #include "data/augment/pad_crop.h"
+#include "data/augment/posterize.h"
 #include "data/augment/random_resized_crop.h"
 #include "data/augment/shift.h"
 #include "data/augment/solarize.h"
@@ -23,9 +24,10 @@
 namespace trainyard {
 
 /// Every augmentation, in the order of the reference.
-using Augmentations = std::tuple<Resize, RandomResizedCrop, CenterCrop, Rotate, Shift, Shear, Zoom,
-                                 HorizontalFlip, VerticalFlip, PadCrop, ChannelShift, Brightness,
-                                 HlsJitter, ColourJitter, Cutout, RandomErasing, Solarize>;
+using Augmentations =
+    std::tuple<Resize, RandomResizedCrop, CenterCrop, Rotate, Shift, Shear, Zoom, HorizontalFlip,
+               VerticalFlip, PadCrop, ChannelShift, Brightness, HlsJitter, ColourJitter, Cutout,
+               RandomErasing, Solarize, Posterize>;
 
 template <class Listed>
 struct ChangesOf {
