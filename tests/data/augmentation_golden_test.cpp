@@ -6,10 +6,9 @@
 
 #include "config/load.h"
 #include "data/augment/erasing.h"
-#include "data/augment/fixed_size.h"
+#include "data/augment/crops.h"
 #include "data/augment/image_loops.h"
 #include "data/augment/keras_warps.h"
-#include "data/augment/random_resized_crop.h"
 
 namespace trainyard {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "data/augment/flip.h"
 #include "data/augment/image_loops.h"
-#include "data/augment/pad_crop.h"
+#include "data/augment/crops.h"
 #include "helpers.h"
 
 namespace trainyard {

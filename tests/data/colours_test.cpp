@@ -11,7 +11,7 @@
 #include "data/augment/erasing.h"
 #include "data/augment/flip.h"
 #include "data/augment/image_loops.h"
-#include "data/augment/pad_crop.h"
+#include "data/augment/crops.h"
 #include "data/augment/pipeline.h"
 #include "data/augment/preprocess.h"
 #include "helpers.h"

@@ -8,7 +8,7 @@
 
 #include "data/augment/flip.h"
 #include "data/augment/preprocess.h"
-#include "data/augment/shift.h"
+#include "data/augment/keras_warps.h"
 #include "helpers.h"
 
 namespace trainyard {

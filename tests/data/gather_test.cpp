@@ -1,10 +1,10 @@
 // Images from which a device makes batches.
 #include <doctest/doctest.h>
 
-#include "data/augment/fixed_size.h"
+#include "data/augment/crops.h"
 #include "data/augment/flip.h"
 #include "data/augment/preprocess.h"
-#include "data/augment/shift.h"
+#include "data/augment/keras_warps.h"
 #include "data/feed/device_images.h"
 #include "gather_cases.h"
 #include "helpers.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "data/augment/flip.h"
-#include "data/augment/pad_crop.h"
+#include "data/augment/crops.h"
 #include "helpers.h"
 
 namespace trainyard {

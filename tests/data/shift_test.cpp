@@ -1,4 +1,4 @@
-#include "data/augment/shift.h"
+#include "data/augment/keras_warps.h"
 
 #include <doctest/doctest.h>
 

@@ -4,14 +4,11 @@
 #include <cmath>
 #include <set>
 
-#include "data/augment/fixed_size.h"
+#include "data/augment/crops.h"
 #include "data/augment/flip.h"
 #include "data/augment/image_loops.h"
 #include "data/augment/keras_warps.h"
-#include "data/augment/pad_crop.h"
 #include "data/augment/pipeline.h"
-#include "data/augment/random_resized_crop.h"
-#include "data/augment/shift.h"
 #include "helpers.h"
 
 namespace trainyard {

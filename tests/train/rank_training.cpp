@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "config/load.h"
 #include "data/augment/flip.h"
-#include "data/augment/pad_crop.h"
+#include "data/augment/crops.h"
 #include "data/augment/preprocess.h"
 #include "data/sets/synthetic.h"
 #include "ranks/comm/statistics_over_ranks.h"

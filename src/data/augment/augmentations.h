@@ -11,14 +11,11 @@
 #include "base/type_list.h"
 #include "data/augment/colour_jitter.h"
 #include "data/augment/colours.h"
+#include "data/augment/crops.h"
 #include "data/augment/erasing.h"
-#include "data/augment/fixed_size.h"
 #include "data/augment/flip.h"
 #include "data/augment/keras_warps.h"
-#include "data/augment/pad_crop.h"
 #include "data/augment/posterize.h"
-#include "data/augment/random_resized_crop.h"
-#include "data/augment/shift.h"
 #include "data/augment/solarize.h"
 
 namespace trainyard {

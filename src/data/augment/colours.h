@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "data/augment/augmentation.h"
-#include "data/augment/number_range.h"
+#include "data/augment/number_keys.h"
 #include "data/augment/sample_view.h"
 
 namespace trainyard {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "data/augment/channel_values.h"
+#include "data/augment/number_keys.h"
 
 namespace trainyard {
 

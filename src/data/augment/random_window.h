@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "data/augment/draws.h"
-#include "data/augment/number_range.h"
+#include "data/augment/number_keys.h"
 #include "tensor/shape.h"
 
 namespace trainyard {

@@ -1,5 +1,7 @@
-// Ranges that augmentations draw from.
+// Keys whose values are ranges that augmentations draw from, or numbers for each channel.
 #pragma once
+
+#include <vector>
 
 #include "config/fields.h"
 
@@ -20,5 +22,10 @@ struct NumberRange {
 /// default.
 void read_bounds(config::Fields& fields, std::string_view key, NumberRange& range,
                  std::string_view help, config::Limits limits);
+
+/// The numbers of `value`, of `key` of `fields`: one, or one per channel; none for `word`. Anything
+/// else is reported.
+[[nodiscard]] std::vector<float> numbers_or_word(config::Fields& fields, std::string_view key,
+                                                 const config::Node& value, std::string_view word);
 
 }  // namespace trainyard
