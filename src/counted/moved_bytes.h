@@ -15,7 +15,7 @@
 #include "ops/running_statistics.h"
 #include "optim/gradient_sums.h"
 #include "optim/average.h"
-#include "optim/gradient_functors.h"
+#include "optim/gradient.h"
 #include "optim/segment_norms.h"
 #include "optim/step_functors.h"
 #include "optim/update.h"

@@ -53,7 +53,8 @@ std::unique_ptr<RateScaling> read_none(config::Fields& /*fields*/) {
   return std::make_unique<RateScaling>();
 }
 
-std::unique_ptr<RateScaling> read_scaling(config::Fields& fields, Rule rule) {
+template <Rule rule>
+std::unique_ptr<RateScaling> read_scaling(config::Fields& fields) {
   auto scaling = std::make_unique<RateScaling>(RateScaling{.rule = rule});
   fields.field("batch", scaling->batch,
                "samples per step that the learning rate was chosen for; default: those of one rank",
@@ -63,14 +64,6 @@ std::unique_ptr<RateScaling> read_scaling(config::Fields& fields, Rule rule) {
                "has its own warm-up",
                {.minimum = 0});
   return scaling;
-}
-
-std::unique_ptr<RateScaling> read_linear(config::Fields& fields) {
-  return read_scaling(fields, Rule::linear);
-}
-
-std::unique_ptr<RateScaling> read_sqrt(config::Fields& fields) {
-  return read_scaling(fields, Rule::sqrt);
 }
 
 }  // namespace
@@ -95,8 +88,10 @@ std::span<const config::Kind<RateScaling>> rate_scaling_kinds() {
   static constexpr std::array kKinds{
       // in the order of Rule
       config::Kind<RateScaling>{"none", "the learning rate is unchanged", read_none},
-      config::Kind<RateScaling>{"linear", "lr * batch / reference batch", read_linear},
-      config::Kind<RateScaling>{"sqrt", "lr * sqrt(batch / reference batch)", read_sqrt}};
+      config::Kind<RateScaling>{"linear", "lr * batch / reference batch",
+                                read_scaling<Rule::linear>},
+      config::Kind<RateScaling>{"sqrt", "lr * sqrt(batch / reference batch)",
+                                read_scaling<Rule::sqrt>}};
   return kKinds;
 }
 

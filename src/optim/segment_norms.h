@@ -7,7 +7,7 @@
 #include "base/math.h"
 #include "launcher/chunk.h"
 #include "optim/blocks.h"
-#include "optim/gradient_functors.h"
+#include "optim/gradient.h"
 
 namespace trainyard {
 

@@ -1,21 +1,18 @@
 #include "optim/settings.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 
+namespace {
+
+constexpr std::array<std::string_view, 4> kGroups{"kernel", "bias", "gamma", "beta"};
+
+}  // namespace
+
 std::string_view word_of(ParameterGroup group) {
-  switch (group) {
-    case ParameterGroup::kernel:
-      return "kernel";
-    case ParameterGroup::bias:
-      return "bias";
-    case ParameterGroup::gamma:
-      return "gamma";
-    case ParameterGroup::beta:
-      return "beta";
-  }
-  return "";
+  return kGroups.at(static_cast<std::size_t>(group));
 }
 
 bool is_one_of(ParameterGroup group, const std::vector<std::string>& words) {
@@ -29,7 +26,7 @@ namespace {
 void declare_groups(config::Fields& fields, std::string_view key, std::vector<std::string>& groups,
                     std::string_view help) {
   fields.field(key, groups, help);
-  const std::vector<std::string> known{"kernel", "bias", "gamma", "beta"};
+  const std::vector<std::string> known(kGroups.begin(), kGroups.end());
   for (const std::string& group : groups) {
     if (std::ranges::find(known, group) != known.end()) continue;
     fields.error(key, "unknown parameter group '" + group +

@@ -12,7 +12,7 @@
 #include "ops/running_statistics.h"
 #include "optim/blocks.h"
 #include "optim/change_elements.h"
-#include "optim/gradient_functors.h"
+#include "optim/gradient.h"
 #include "optim/rule_parts.h"
 #include "optim/rules.h"
 #include "optim/segment_norms.h"

@@ -7,7 +7,7 @@
 #include "ops/result_sums.h"
 #include "optim/average.h"
 #include "optim/blocks.h"
-#include "optim/gradient_functors.h"
+#include "optim/gradient.h"
 #include "optim/gradient_sums.h"
 #include "optim/rules.h"
 #include "optim/step_functors.h"

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/error.h"
 #include "config/fields.h"
 #include "data/augment/colour_step.h"
 #include "data/augment/draws.h"
@@ -14,6 +15,13 @@
 namespace trainyard {
 
 class Warp;
+
+/// out = in, of `shape`.
+[[nodiscard]] inline SpatialStep identity_step(const Shape& shape) {
+  const auto height = static_cast<std::int32_t>(shape[1]);
+  const auto width = static_cast<std::int32_t>(shape[2]);
+  return {.in_h = height, .in_w = width, .out_h = height, .out_w = width};
+}
 
 /// One augmentation. `draw` is its place in the list; it takes its random numbers from
 /// augment_words(key, draw) alone.
@@ -30,7 +38,10 @@ class Augmentation {
   [[nodiscard]] virtual SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                          const Shape& shape) const = 0;
   /// Its effect in evaluation (pad_crop: a centre crop); by default a copy.
-  [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const;
+  [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const {
+    TY_CHECK(output_shape(shape) == shape, "an augmentation that resizes needs its own evaluation");
+    return identity_step(shape);
+  }
   /// True if its steps may read between pixels.
   [[nodiscard]] virtual bool interpolates() const { return false; }
   /// True if it does the same before and after a change of colours, for which all samples are
@@ -39,8 +50,8 @@ class Augmentation {
   /// Colour steps of each sample; those of a ColourAugmentation.
   [[nodiscard]] virtual std::int32_t colour_steps() const { return 0; }
   /// Writes them, for a sample of `shape`. In evaluation there are none.
-  virtual void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-                       ColourStep* out) const;
+  virtual void colours(const SampleKey& /*key*/, std::uint32_t /*draw*/, const Shape& /*shape*/,
+                       ColourStep* /*out*/) const {}
   /// This, if it is an affine map that may be composed with its neighbours; else null.
   [[nodiscard]] virtual const Warp* warp() const { return nullptr; }
 };
@@ -48,12 +59,12 @@ class Augmentation {
 class ColourAugmentation : public Augmentation {
  public:
   [[nodiscard]] std::int32_t colour_steps() const override { return 1; }
-  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                 const Shape& shape) const final;
+  [[nodiscard]] SpatialStep step(const SampleKey& /*key*/, std::uint32_t /*draw*/,
+                                 const Shape& shape) const final {
+    return identity_step(shape);
+  }
 };
 
-/// out = in, of `shape`.
-[[nodiscard]] SpatialStep identity_step(const Shape& shape);
 /// Every augmentation, in the order of the reference. The list is in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<Augmentation>> augmentation_kinds();
 

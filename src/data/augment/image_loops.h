@@ -2,7 +2,7 @@
 #pragma once
 
 #include "data/augment/sample_program.h"
-#include "data/augment/spatial_rows.h"
+#include "data/augment/spatial_step.h"
 #include "launcher/launch.h"
 
 namespace trainyard {

@@ -63,9 +63,8 @@ std::vector<float> read_channel_values(config::Fields& fields, std::string_view 
 }
 
 enum class From { train };
-std::span<const config::Word<From>> words(From) {
-  static constexpr config::Word<From> kWords[] = {{From::train, "train"}};
-  return kWords;
+constexpr config::Words<From> words(From) {
+  return {"train"};
 }
 
 }  // namespace
