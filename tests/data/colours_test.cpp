@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "data/augment/colour_jitter.h"
 #include "data/augment/erasing.h"
 #include "data/augment/flip.h"
 #include "data/augment/image_loops.h"

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "base/type_list.h"
-#include "data/augment/colour_jitter.h"
 #include "data/augment/colours.h"
 #include "data/augment/crops.h"
 #include "data/augment/erasing.h"
