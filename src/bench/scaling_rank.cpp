@@ -14,7 +14,8 @@
 #include "ranks/stop_vote.h"
 #include "run/gpu_failure.h"
 #include "run/session/session.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
+#include "ranks/stop_vote.h"
 
 namespace trainyard {
 namespace {
@@ -31,8 +32,8 @@ class RankBench {
       : ranks_(ranks),
         session_(with_batch(std::move(run), options.batch), options.device, nullptr, ranks, &sums_),
         vote_(ranks.communicator(), ranks.queue(), {}, session_.device().results_kept),
-        start_(session_.updater().position()) {
-    session_.updater().reducer().sum_with_results(vote_.request());
+        start_(session_.step().position()) {
+    session_.step().sum_with_results(vote_.request());
   }
 
   [[nodiscard]] RankMeasurement measure(const ScalingOptions& options);
@@ -52,7 +53,8 @@ class RankBench {
   [[nodiscard]] int steps_in(double seconds, double step);
   void note_sums();
   void begin_again(Work work);
-  void load_next();
+  [[nodiscard]] const Batch& next();
+  void load();
   void step(Work work);
   void sums();
   template <class Step>
@@ -68,8 +70,6 @@ class RankBench {
   Session session_;
   StopVote vote_;
   StepPosition start_;
-  TrainingStep whole_{session_.model(), session_.updater()};
-  TrainingStep alone_{session_.model(), session_.updater()};  // recorded without all-reduces
   std::int64_t steps_ = 0;
   std::uint32_t epoch_ = 0;
   std::int64_t batches_left_ = 0;  // of the epoch
@@ -78,41 +78,43 @@ class RankBench {
 /// Every window is the beginning of the same training: weights are equal on all ranks, which drift
 /// apart without all-reduces, and have the magnitudes of training.
 void RankBench::begin_again(Work work) {
-  Updater& updater = session_.updater();
-  if (updater.results().pending() > 0) check(updater.results().take_all());
+  TrainStep& training = session_.step();
+  if (training.results().pending() > 0) check(training.results().take_all());
   session_.model().initialize(static_cast<std::uint64_t>(session_.config().seed));
-  updater.start_at(start_);
+  training.start_at(start_);
+  training.record_again();
   steps_ = 0;
   sums_.set_mode(work == Work::whole ? TimedAllReduce::Mode::make
                                      : TimedAllReduce::Mode::leave_out);
-  if (work == Work::without_data) load_next();
+  if (work == Work::without_data) load();
 }
 
-void RankBench::load_next() {
+const Batch& RankBench::next() {
   Feeder& feeder = *session_.data().train_feeder;
   if (batches_left_ == 0) {
     feeder.start(epoch_);
     session_.model().set_epoch(epoch_);
-    batches_left_ = feeder.steps_per_epoch();
+    batches_left_ = feeder.batches_per_epoch();
     ++epoch_;
   }
-  session_.model().load(feeder.next());
   --batches_left_;
+  return feeder.next();
 }
 
-/// A step as in Trainer.
+void RankBench::load() {
+  session_.step().load([this]() -> const Batch& { return next(); });
+}
+
 void RankBench::step(Work work) {
-  Updater& updater = session_.updater();
-  TrainingStep& training = work == Work::whole ? whole_ : alone_;
+  TrainStep& training = session_.step();
   if (work == Work::whole) vote();
   ranks_.progress(++steps_, kMeasuring);
-  updater.prepare();
-  for (std::int64_t index = 0; index < updater.reducer().passes(); ++index) {
-    if (work != Work::without_data) load_next();
-    training.run(index);
+  if (work == Work::without_data) {
+    training.run();
+  } else {
+    training.run([this]() -> const Batch& { return next(); });
   }
-  updater.finish();
-  if (updater.results().full()) check(updater.results().take_oldest());
+  if (training.results().full()) check(training.results().take_oldest());
 }
 
 /// Only what all ranks do together in a step.
@@ -211,7 +213,7 @@ void RankBench::measure_training(const ScalingOptions& options, RankMeasurement&
     data.push_back(without_sums - window(Work::without_data, steps));
     sums.push_back(alone ? 0 : window_of_sums(steps));
   }
-  found.samples = session_.updater().reducer().samples() / ranks_.size();
+  found.samples = session_.step().samples() / ranks_.size();
   found.seconds = {.whole = median(whole),
                    .without_sums = median(whole) - median(exposed),
                    .without_data = median(whole) - median(exposed) - median(data),
@@ -222,7 +224,7 @@ void RankBench::measure_training(const ScalingOptions& options, RankMeasurement&
 /// Only forward passes, over a batch that stays on the device.
 void RankBench::measure_inference(const ScalingOptions& options, RankMeasurement& found) {
   constexpr int kProbe = 3;
-  load_next();
+  load();
   const int steps = steps_in(options.window_seconds, window_of_inference(kProbe));
   std::vector<double> passes;
   for (int i = 0; i < options.windows; ++i) passes.push_back(window_of_inference(steps));

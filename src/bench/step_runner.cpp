@@ -92,11 +92,11 @@ StepRunner::StepRunner(const RunConfig& run, TrainingGraph graph, std::int64_t s
               .slots = state_blocks(run),
               .average = average_options(run),
               .shards = shards}),
-      updater_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate},
-               {.clip_norm = run.clip_norm,
-                .shards = shards > 1 ? shards : 0,
-                .results = device_.results_kept,
-                .parameters = rules_of(run, graph_.graph)}) {
+      step_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate},
+            {.clip_norm = run.clip_norm,
+             .shards = shards > 1 ? shards : 0,
+             .results = device_.results_kept,
+             .parameters = rules_of(run, graph_.graph)}) {
   const Shape output = graph_.graph.values[graph_.graph.output].shape;
   const SyntheticBatch batch(graph_, std::max<std::int64_t>(output.c(), 2));
   model_.initialize(static_cast<std::uint64_t>(run.seed));
@@ -104,35 +104,20 @@ StepRunner::StepRunner(const RunConfig& run, TrainingGraph graph, std::int64_t s
 }
 
 void StepRunner::step() {
-  step_by([this] {
-    for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) step_.run(pass);
-  });
+  model_.set_epoch(++epoch_);
+  step_.run();
+  take_results();
 }
 
 void StepRunner::step_by(const std::function<void()>& replay) {
   model_.set_epoch(++epoch_);
-  updater_.prepare();
-  replay();
-  finish();
+  step_.run_by(replay);
+  take_results();
 }
 
 void StepRunner::update() {
-  updater_.prepare();
-  updater_.apply();
-  finish();
-}
-
-void StepRunner::end() {
-  updater_.add_results();
-  updater_.reducer().accumulate(0);
-  updater_.reducer().all_reduce(0);
-  updater_.end_pass(0);
-}
-
-void StepRunner::enqueue() {
-  model_.take_batch(EvaluatedSplit::training);
-  model_.train().run();
-  end();
+  step_.run_by([this] { step_.update(); });
+  take_results();
 }
 
 std::vector<StepPart> StepRunner::parts() {
@@ -150,7 +135,10 @@ std::vector<StepPart> StepRunner::parts() {
     parts.push_back(
         {std::move(name), program.queue_of(index), [&program, index] { program.run_step(index); }});
   }
-  parts.push_back({"update", queue, [this] { end(); }});
+  parts.push_back({"update", queue, [this] {
+                     step_.reduce(0);
+                     step_.update();
+                   }});
   return parts;
 }
 
@@ -161,12 +149,11 @@ StepCounts StepRunner::counts() const {
       bytes_moved(plan) + update_bytes(model_.blocks(), memory.type(), memory.slots());
   return {.gflop = 1e-9 * flop_of(plan),
           .gigabytes = 1e-9 * static_cast<double>(bytes),
-          .launches = step_.launches(0)};
+          .launches = step_.launches()};
 }
 
-void StepRunner::finish() {
-  updater_.finish();
-  if (updater_.results().full()) totals_ = updater_.results().take_oldest().back().totals;
+void StepRunner::take_results() {
+  if (step_.results().full()) totals_ = step_.results().take_oldest().back().totals;
 }
 
 }  // namespace trainyard

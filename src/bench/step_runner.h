@@ -12,7 +12,7 @@
 #include "ranks/comm/communicator.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
 
 namespace trainyard {
 
@@ -48,7 +48,7 @@ class StepRunner {
   /// Only what follows the backward pass.
   void update();
   /// The work of a step of one pass as it is recorded: what step() enqueues.
-  void enqueue();
+  void enqueue() { step_.enqueue(0); }
   /// That of a GPU in parts: the batch, the steps of the plan, the update. They refer to the
   /// runner.
   [[nodiscard]] std::vector<StepPart> parts();
@@ -63,15 +63,13 @@ class StepRunner {
   [[nodiscard]] const Graph& graph() const { return graph_.graph; }
 
  private:
-  void end();
-  void finish();
+  void take_results();
 
   RunnerDevice device_;
   std::unique_ptr<Communicator> communicator_;
   TrainingGraph graph_;
   Model model_;
-  Updater updater_;
-  TrainingStep step_{model_, updater_};
+  TrainStep step_;
   std::int64_t epoch_ = 0;
   Totals totals_;
 };

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <iterator>
 
@@ -26,50 +25,6 @@ struct CheckFlags : StartFlags {
   LaunchFlags launch;
   bool show_config = false;
 };
-
-/// The next batch forward and backward, without an optimizer step.
-Totals totals_of_batch(Session& session) {
-  Model& model = session.model();
-  model.load(session.data().train_feeder->next());
-  model.take_batch(EvaluatedSplit::training);
-  if (const auto culprit = model.train().run_checked(model.compute().queue)) {
-    const std::string where = culprit->where.text();
-    throw Error(ErrorKind::diverged, where + (where.empty() ? "" : ": ") + "layer '" +
-                                         culprit->path + "': its " + culprit->what +
-                                         " is not finite in the first batch");
-  }
-  model.add_results(model.train());
-  return model.take_totals();
-}
-
-/// The sum of a rank's numbers.
-double sum_over_ranks(RankGroup& ranks, double own) {
-  double sum = 0;
-  for (const std::string& text : ranks.gather(number_text(own))) sum += std::stod(text);
-  return sum;
-}
-
-/// Of the first batch of which a sample counts; a few without one are steps that change nothing.
-double loss_of_one_batch(Session& session, RankGroup& ranks) {
-  const TrainingGraph& graph = session.model().graph();
-  session.updater().prepare();
-  session.data().train_feeder->start(0);
-  const std::int64_t most = std::min<std::int64_t>(session.batch().steps, 100);
-  for (std::int64_t batch = 0; batch < most; ++batch) {
-    const Totals totals = totals_of_batch(session);
-    const auto counted = static_cast<double>(counted_rows(graph, totals.metrics, totals.samples));
-    if (sum_over_ranks(ranks, counted) == 0) continue;
-    const double weight = weight_of(graph, totals.metrics, totals.samples);
-    const double loss = sum_over_ranks(ranks, totals.loss) / sum_over_ranks(ranks, weight);
-    if (std::isfinite(loss)) return loss;
-    throw Error(ErrorKind::diverged,
-                fmt::format("the loss of the first batch is {}, which is not finite", loss));
-  }
-  throw Error(ErrorKind::diverged,
-              fmt::format("every sample of the first {} is ignored: its label is 'ignore_label' or "
-                          "its weight is 0, so that there is no loss",
-                          most == 1 ? "batch" : fmt::format("{} batches", most)));
-}
 
 std::string data_text(Session& session) {
   const SessionData& data = session.data();

@@ -164,7 +164,7 @@ void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup&
     left -= count;
   };
   session.feeder().start(0);
-  for (std::int64_t step = 0; step < session.feeder().steps_per_epoch(); ++step) {
+  for (std::int64_t step = 0; step < session.feeder().batches_per_epoch(); ++step) {
     ranks.progress(step + 1, kPredicting);
     model.load(batches.of(session.feeder().next()));
     model.evaluate();

@@ -69,7 +69,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
 RepeatedWork Model::evaluation_of(EvaluatedSplit split) {
   return {compute_.device, compute_.queue, [this, split] {
             take_batch(split);
-            eval().run();
+            eval().forward();
             add_results(eval());
             if (output_rows_ && split == EvaluatedSplit::validation) output_rows_->store();
           }};

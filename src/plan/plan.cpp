@@ -353,6 +353,14 @@ StepDescription description_of(const Plan& plan, const PlanStep& step) {
   return description;
 }
 
+std::size_t backward_begin(const Plan& plan) {
+  const auto is_forward = [](const PlanStep& step) {
+    return step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
+  };
+  const auto first = std::ranges::find_if_not(plan.steps, is_forward);
+  return static_cast<std::size_t>(first - plan.steps.begin());
+}
+
 std::vector<PlanStep>::iterator op_step(Plan& plan, NodeId node, Pass pass) {
   return std::ranges::find_if(plan.steps, [&](const PlanStep& step) {
     return step.kind == PlanStep::Kind::op && step.node == node && step.pass == pass;

@@ -112,6 +112,10 @@ struct PlanRequest {
 /// What the executor of a step is built from; the device's part is left out.
 [[nodiscard]] StepDescription description_of(const Plan& plan, const PlanStep& step);
 
+/// The index of the first step of the backward pass, whose recomputed outputs belong to it; without
+/// one the number of steps.
+[[nodiscard]] std::size_t backward_begin(const Plan& plan);
+
 /// The step of a node's pass; the end if there is none.
 [[nodiscard]] std::vector<PlanStep>::iterator op_step(Plan& plan, NodeId node, Pass pass);
 

@@ -89,7 +89,10 @@ void place(TensorRole role, const TensorView& view, StepTensors& tensors) {
 
 Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
                  StatisticsSum* statistics_sum)
-    : plan_(std::move(plan)), blocks_(blocks), queues_(factory.queues()) {
+    : plan_(std::move(plan)),
+      blocks_(blocks),
+      backward_begin_(trainyard::backward_begin(plan_)),
+      queues_(factory.queues()) {
   if (queues_ != nullptr) reached_ = queues_->device.make_event();
   std::vector<StepNeeds> needs;
   for (const PlanStep& step : plan_.steps) {

@@ -57,7 +57,11 @@ class Program {
   [[nodiscard]] std::vector<PackedGradient> leave_packed();
   /// Whether run() runs a step.
   [[nodiscard]] bool runs(std::size_t index) const { return !steps_[index].left_out; }
-  void run() { run(0, steps_.size()); }
+  /// The forward pass: the steps before backward_begin(), of evaluation all.
+  void forward() { run(0, backward_begin_); }
+  /// The backward pass, with what it recomputes: the other steps.
+  void backward() { run(backward_begin_, steps_.size()); }
+  [[nodiscard]] std::size_t backward_begin() const { return backward_begin_; }
   /// The steps from `begin` to the one before `end` of plan().steps. What is enqueued afterwards
   /// follows all of them.
   void run(std::size_t begin, std::size_t end);
@@ -100,6 +104,7 @@ class Program {
 
   Plan plan_;
   BlockLayout blocks_;
+  std::size_t backward_begin_;
   std::vector<BoundStep> steps_;
   const StepQueues* queues_;        // null: one queue
   std::unique_ptr<Event> reached_;  // where the main queue is when a step beside begins

@@ -6,7 +6,6 @@
 
 #include "run/gpu_failure.h"
 #include "run/session/session.h"
-#include "train/training_step.h"
 
 namespace trainyard {
 
@@ -50,8 +49,7 @@ class RateTrial {
             std::optional<InitialWeights> init)
       : options_(options),
         ranks_(RankGroupOptions{}),
-        session_(on_ramp(run, options), choice, nullptr, ranks_),
-        step_(session_.model(), session_.updater()) {
+        session_(on_ramp(run, options), choice, nullptr, ranks_) {
     session_.model().initialize(static_cast<std::uint64_t>(run.seed));
     if (init) initialize_from(session_.model(), *init);
   }
@@ -61,10 +59,10 @@ class RateTrial {
     std::int64_t step = 0;
     for (; step < steps && !diverged_ && !options_.stopped(); ++step) {
       train(step);
-      ResultRing& results = session_.updater().results();
+      ResultRing& results = session_.step().results();
       if (results.full()) take(results.take_oldest());
     }
-    take(session_.updater().results().take_all());
+    take(session_.step().results().take_all());
     RateSearch search = judge_rates(std::move(steps_), diverged_);
     search.ended = diverged_ || step == steps;
     return search;
@@ -78,13 +76,7 @@ class RateTrial {
       feeder.start(static_cast<std::uint32_t>(step / steps));
       session_.model().set_epoch(step / steps);
     }
-    Updater& updater = session_.updater();
-    updater.prepare();
-    for (std::int64_t pass = 0; pass < updater.reducer().passes(); ++pass) {
-      session_.model().load(feeder.next());
-      step_.run(pass);
-    }
-    updater.finish();
+    session_.step().run([&]() -> const Batch& { return feeder.next(); });
   }
 
   void take(std::span<const StepResult> results) {
@@ -115,7 +107,6 @@ class RateTrial {
   RateSearchOptions options_;
   RankGroup ranks_;
   Session session_;
-  TrainingStep step_;
   std::vector<RateStep> steps_;
   double mean_ = 0, weight_ = 0, lowest_ = 0;
   bool diverged_ = false;

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "model/model_hash.h"
+#include "base/text.h"
 #include "report/plotter.h"
 #include "run/config/batch_rate.h"
 #include "run/config/layer_rules.h"
@@ -53,7 +55,49 @@ std::string room_warning(const CheckpointContent& content, const RunConfig& conf
       place.string(), mebibyte_text(free), mebibyte_text(most));
 }
 
+/// The next batch forward and backward, without an optimizer step.
+Totals totals_of_batch(Session& session) {
+  session.step().load([&]() -> const Batch& { return session.data().train_feeder->next(); });
+  if (const auto culprit = session.step().check()) {
+    const std::string where = culprit->where.text();
+    throw Error(ErrorKind::diverged, where + (where.empty() ? "" : ": ") + "layer '" +
+                                         culprit->path + "': its " + culprit->what +
+                                         " is not finite in the first batch");
+  }
+  Model& model = session.model();
+  model.add_results(model.train());
+  return model.take_totals();
+}
+
+/// The sum of a rank's numbers.
+double sum_over_ranks(RankGroup& ranks, double own) {
+  double sum = 0;
+  for (const std::string& text : ranks.gather(number_text(own))) sum += std::stod(text);
+  return sum;
+}
+
 }  // namespace
+
+double loss_of_one_batch(Session& session, RankGroup& ranks) {
+  const TrainingGraph& graph = session.model().graph();
+  session.step().prepare();
+  session.data().train_feeder->start(0);
+  const std::int64_t most = std::min<std::int64_t>(session.batch().steps, 100);
+  for (std::int64_t batch = 0; batch < most; ++batch) {
+    const Totals totals = totals_of_batch(session);
+    const auto counted = static_cast<double>(counted_rows(graph, totals.metrics, totals.samples));
+    if (sum_over_ranks(ranks, counted) == 0) continue;
+    const double weight = weight_of(graph, totals.metrics, totals.samples);
+    const double loss = sum_over_ranks(ranks, totals.loss) / sum_over_ranks(ranks, weight);
+    if (std::isfinite(loss)) return loss;
+    throw Error(ErrorKind::diverged,
+                fmt::format("the loss of the first batch is {}, which is not finite", loss));
+  }
+  throw Error(ErrorKind::diverged,
+              fmt::format("every sample of the first {} is ignored: its label is 'ignore_label' or "
+                          "its weight is 0, so that there is no loss",
+                          most == 1 ? "batch" : fmt::format("{} batches", most)));
+}
 
 void require_request(const TrainingRequest& request, const RunStart& start, const RankGroup& ranks,
                      const Disk& disk) {

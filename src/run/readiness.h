@@ -39,5 +39,9 @@ void require_agreement(Session& session, RankGroup& ranks, const std::string& co
 [[nodiscard]] std::vector<std::string> require_room(Session& session,
                                                     const TrainingRequest& request,
                                                     const RunStart& start, const Disk& disk);
+/// The loss of the first batch of which a sample counts, forward and backward without an update;
+/// the batches before it would be steps that change nothing. Throws Error{diverged} if a tensor or
+/// the loss is not finite, or no sample of the first 100 batches counts.
+[[nodiscard]] double loss_of_one_batch(Session& session, RankGroup& ranks);
 
 }  // namespace trainyard

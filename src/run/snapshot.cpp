@@ -35,7 +35,7 @@ std::vector<NamedTensor> copied(const std::vector<TensorSlot>& slots, const Mode
 
 std::vector<TensorSlot> state_slots(Session& session) {
   return optimizer_slots(session.model(), *session.config().optimizer,
-                         session.updater().optimizer_step().parameters());
+                         session.step().optimizer_step().parameters());
 }
 
 /// Why `tensor` cannot fill `slot`, or "".
@@ -195,9 +195,9 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   }
   content.files[kOptimizer] = copied(state_slots(session), model, content);
   content.state = state_json(session, state);
-  const bool scaled = session.updater().optimizer_step().scales_loss();
+  const bool scaled = session.step().optimizer_step().scales_loss();
   if (scaled || weight_sums(model.graph())) {  // steps may be skipped
-    const StepPosition position = session.updater().position();
+    const StepPosition position = session.step().position();
     content.state["finished_updates"] = position.finished;
     if (scaled) content.state.update(loss_scale_json(position));
   }
@@ -251,7 +251,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   const BatchNumbers& batch = session.batch();
   count_in_batches(state, saved, batch.global, batch.steps);
   const bool scaled = checkpoint.state.contains("loss_scale");
-  if (scaled != session.updater().optimizer_step().scales_loss()) {
+  if (scaled != session.step().optimizer_step().scales_loss()) {
     refuse_state(checkpoint, std::string(scaled ? "has a loss scale, the run has none"
                                                 : "has no loss scale, the run has one") +
                                  "; was 'loss_scale' or 'precision' changed?");
@@ -262,7 +262,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
                                              : "has the state of a plateau, the run has none") +
                                  "; was 'plateau' changed?");
   }
-  session.updater().start_at(counters_of(
+  session.step().start_at(counters_of(
       checkpoint, [&](const Json& json) { return position_of(json, state, batch.steps); }));
   return state;
 }

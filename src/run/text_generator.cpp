@@ -104,7 +104,7 @@ void TextGenerator::run_windows(std::span<const Tokens> texts) {
   // No row is valid, so that nothing counts them.
   model_.load({.fields = {fields_.begin(), fields_.end()}, .sample_index = index_, .valid = 0});
   model_.take_batch(EvaluatedSplit::validation);
-  model_.eval().run();
+  model_.eval().forward();
 }
 
 std::vector<float> TextGenerator::scores_of(const std::vector<float>& outputs,

@@ -1,5 +1,6 @@
 #include "run/training_run.h"
 
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -37,7 +38,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t>::max();
 
 /// One run on one rank.
-class TrainingRun {
+class TrainingRun final : public TrainerHost {
  public:
   TrainingRun(TrainingRequest request, const RunContext& context)
       : request_(std::move(request)),
@@ -47,7 +48,7 @@ class TrainingRun {
         facts_{.resolved = resolved_yaml(request_.config), .typed = typed_yaml(request_.config)},
         start_(make_start(request_)) {}
 
-  ~TrainingRun() {
+  ~TrainingRun() override {
     ranks_.set_last_words({});
     if (keeper_ && !lasts_) keeper_->give_up();
   }
@@ -79,9 +80,23 @@ class TrainingRun {
   [[nodiscard]] Banner banner(std::size_t names);
   [[nodiscard]] TrainerParts trainer_parts();
   RunResult train();
-  void save(const TrainingState& state, bool best);
-  void warn(const std::string& text);
-  void note(RunPhase phase);
+  double now() override { return context_.clock.seconds(); }
+  std::optional<Outcome> stop_reason(const TrainingState& state, bool edge) override {
+    return stop_vote_->reason(state.step, edge);
+  }
+  void save(const TrainingState& state, bool best) override;
+  void begin(RunPhase phase) override {
+    if (keeper_) keeper_->note(phase);
+  }
+  /// On rank 0, as all ranks would say the same.
+  void warn(const std::string& text) override {
+    if (keeper_) keeper_->warn(text);
+  }
+  void take(std::span<const float> outputs) override;
+  void judge(const Metric& metric, std::span<const float> outputs, MetricValue& value) override;
+  void end_epoch(const TrainingState& state) override;
+  std::optional<double> gpu_mem_mib() override { return session_->device().used_mib(); }
+  std::optional<double> gpu_busy_percent() override { return session_->device().busy_percent(); }
   void tell_hashes();
   void write_texts(const TrainingState& state);
   [[nodiscard]] RunEnd end_of(Outcome outcome, const TrainingState& state) const;
@@ -115,8 +130,10 @@ void TrainingRun::prepare() {
   facts_.hash = config_hash(facts_.typed, start_->identity().weights);
   require_request(request_, *start_, ranks_, context_.disk);
   open_keeper();
-  request_.device.begins = [this](RunPhase phase) { note(phase); };
-  const RunStart::Warn warn_all = [this](const std::string& text) { warn(text); };
+  request_.device.begins = [this](RunPhase phase) { begin(phase); };
+  const RunStart::Warn warn_all = [this](const std::string& text) {
+    keeper_ ? keeper_->warn(text) : context_.warn(text);
+  };
   request_.device.warn = warn_all;
   session_ = start_->make_session(ranks_, warn_all);
   from_ = start_->fill(*session_, warn_all);
@@ -171,7 +188,7 @@ void TrainingRun::tell_failure(const Error& error) {
 void TrainingRun::join_vote() {
   stop_vote_ = std::make_unique<StopVote>(ranks_.communicator(), ranks_.queue(), stop_causes_,
                                           session_->device().results_kept);
-  session_->updater().reducer().sum_with_results(stop_vote_->request());
+  session_->step().sum_with_results(stop_vote_->request());
 }
 
 /// Ranks other than 0 write their output into the run folder, if they see it.
@@ -197,7 +214,7 @@ void TrainingRun::open_sinks() {
                                session_->metric_names());
   const PlotConfig plot = config.output.plot.value_or(PlotConfig{});
   KeptRun kept{
-      .columns = {.regularisation = session_->updater().optimizer_step().has_regularisation(),
+      .columns = {.regularisation = session_->step().optimizer_step().has_regularisation(),
                   .clean = config.train_eval.has_value()},
       .from = {.epoch = from_.state.epoch, .step = from_.state.step},
       .steps = config.output.steps,
@@ -232,15 +249,6 @@ Hooks* TrainingRun::make_hooks() {
                                    context_.environment,
                                    [this](const std::string& text) { warn(text); });
   return hooks_.get();
-}
-
-void TrainingRun::warn(const std::string& text) {
-  if (keeper_) return keeper_->warn(text);
-  context_.warn(text);
-}
-
-void TrainingRun::note(RunPhase phase) {
-  if (keeper_) keeper_->note(phase);
 }
 
 void TrainingRun::save(const TrainingState& state, bool best) {
@@ -283,43 +291,32 @@ void TrainingRun::write_texts(const TrainingState& state) {
 }
 
 TrainerParts TrainingRun::trainer_parts() {
-  return {.model = session_->model(),
-          .updater = session_->updater(),
+  return {.step = session_->step(),
           .train = *session_->data().train_feeder,
           .val = *session_->data().val_feeder,
           .clean = session_->data().clean_feeder.get(),
           .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
           .ranks = ranks_,
-          .save = [this](const TrainingState& state, bool best) { save(state, best); },
-          .stop_reason = [this](const TrainingState& state,
-                                bool edge) { return stop_vote_->reason(state.step, edge); },
-          .begins = [this](RunPhase phase) { note(phase); },
-          .now = [this] { return context_.clock.seconds(); },
-          .warn =
-              [this](const std::string& text) {
-                if (keeper_) warn(text);
-              },
-          .outputs =
-              [this](std::span<const float> rows) {
-                if (!keeper_) return;
-                const Dataset& val = *session_->data().val;
-                write_class_tables(keeper_->folder(),
-                                   class_tables(val, rows, usual_threshold(session_->config()),
-                                                session_->config().weights.ignore_label),
-                                   val);
-              },
-          .split_metric =
-              [this](const Metric& metric, std::span<const float> rows) {
-                return split_metrics_->value(metric, rows);
-              },
-          .split_fault = [this] { return split_metrics_->fault(); },
-          .epoch_done =
-              [this](const TrainingState& state) {
-                write_texts(state);
-                if (keeper_) keeper_->end_epoch(state);
-              },
-          .gpu_mem_mib = [this] { return session_->device().used_mib(); },
-          .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};
+          .host = *this};
+}
+
+void TrainingRun::take(std::span<const float> outputs) {
+  if (!keeper_) return;
+  const Dataset& val = *session_->data().val;
+  write_class_tables(keeper_->folder(),
+                     class_tables(val, outputs, usual_threshold(session_->config()),
+                                  session_->config().weights.ignore_label),
+                     val);
+}
+
+void TrainingRun::judge(const Metric& metric, std::span<const float> outputs, MetricValue& value) {
+  value.validation = split_metrics_->value(metric, outputs);
+  if (std::isnan(*value.validation)) value.fault = split_metrics_->fault();
+}
+
+void TrainingRun::end_epoch(const TrainingState& state) {
+  write_texts(state);
+  if (keeper_) keeper_->end_epoch(state);
 }
 
 RunResult TrainingRun::train() {
@@ -358,7 +355,7 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
   RunResult result{.end = end_of(outcome, state)};
   if (!keeper_) return result;
   const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
-  note(RunPhase::saving);
+  begin(RunPhase::saving);
   if (done) keeper_->write_weights(snapshot(*session_, state));
   result.folder = keeper_->folder().path();
   result.end.best = keeper_->status().best;

@@ -33,16 +33,16 @@ Evaluator::Evaluator(Model& model, Feeder& feeder, Communicator& hosts, Evaluate
       hosts_(hosts),
       split_(split),
       rows_(model.compute().device,
-            alone() ? 0 : static_cast<std::size_t>(feeder.steps_per_epoch()) * row_width(model)) {
+            alone() ? 0 : static_cast<std::size_t>(feeder.batches_per_epoch()) * row_width(model)) {
   TY_CHECK(feeder.options().ranks == hosts.size() && feeder.options().rank == hosts.rank(),
            "the feeder belongs to another rank");
-  samples_.reserve(static_cast<std::size_t>(feeder.steps_per_epoch()));
+  samples_.reserve(static_cast<std::size_t>(feeder.batches_per_epoch()));
 }
 
 Totals Evaluator::run(const std::function<void()>& before_batch) {
   samples_.clear();
   feeder_.start(0);
-  for (std::int64_t step = 0; step < feeder_.steps_per_epoch(); ++step) {
+  for (std::int64_t batch = 0; batch < feeder_.batches_per_epoch(); ++batch) {
     before_batch();
     run_batch();
   }
@@ -62,23 +62,23 @@ Totals Evaluator::total_of_rows() {
   const std::vector<double> values = rows_.read(model_.compute().queue);
   const std::size_t width = row_width(model_);
   std::vector<double> mine;
-  Totals batch;
-  for (std::size_t step = 0; step < samples_.size(); ++step) {
-    read_totals(std::span(values).subspan(step * width, width), samples_[step], batch);
-    append_row(batch, mine);
+  Totals totals;
+  for (std::size_t batch = 0; batch < samples_.size(); ++batch) {
+    read_totals(std::span(values).subspan(batch * width, width), samples_[batch], totals);
+    append_row(totals, mine);
   }
   const auto ranks = static_cast<std::size_t>(hosts_.size());
   std::vector<double> all(mine.size() * ranks);
   const auto queue = make_cpu_device()->make_queue();
   hosts_.all_gather(*queue, mine.data(), mine.size() * sizeof(double), all.data());
   const std::size_t row = mine.size() / samples_.size();
-  Totals totals;
-  for (std::size_t step = 0; step < samples_.size(); ++step) {
+  Totals sum;
+  for (std::size_t batch = 0; batch < samples_.size(); ++batch) {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      totals.add(totals_of(std::span(all).subspan((rank * samples_.size() + step) * row, row)));
+      sum.add(totals_of(std::span(all).subspan((rank * samples_.size() + batch) * row, row)));
     }
   }
-  return totals;
+  return sum;
 }
 
 std::vector<float> take_outputs(Model& model, Communicator& hosts) {

@@ -118,31 +118,34 @@ std::vector<GradientBucket> GradientReducer::overlapped_buckets() const {
   return insert_collectives(plan, model_.blocks(), size_of(type), *options_.buckets);
 }
 
-void GradientReducer::accumulate(std::int64_t index) {
-  const std::int64_t position = index % shards_;
-  gradient_shards_.add(position);
-  result_shards_.add(position);
-  if (options_.shards == 0 && counted_.size() == 0) add_micro_batch(index);
+void GradientReducer::reduce(std::int64_t pass) {
+  const std::int64_t shard = pass % shards_;
+  const bool last = pass == passes() - 1;
+  gradient_shards_.add(shard);
+  result_shards_.add(shard);
+  if (options_.shards == 0) {
+    if (counted_.size() > 0) count_over_ranks();
+    add_micro_batch(pass);
+    if (last) rank_sum_.finish();
+  } else if (shard == shards_ - 1) {
+    // Shards are summed within a micro-batch first, and some of them are on other ranks.
+    rank_sum_.finish();
+    add_micro_batch(pass / shards_);
+  }
+  move_results(last);
 }
 
-void GradientReducer::all_reduce(std::int64_t index) {
-  if (counted_.size() > 0) {
-    model_.compute().queue.copy(counted_.data(), batch_results() + *counted_at_, sizeof(double));
-    communicator_.all_reduce_sum(model_.compute().queue, counted_.data(), 1, DType::f64);
-    add_micro_batch(index);
-  }
-  // Shards are summed within a micro-batch first, and some of them are on other ranks.
-  const bool complete = options_.shards > 0 ? ends_micro_batch(index) : index == passes() - 1;
-  if (complete) rank_sum_.finish();
+void GradientReducer::count_over_ranks() {
+  Queue& queue = model_.compute().queue;
+  queue.copy(counted_.data(), batch_results() + *counted_at_, sizeof(double));
+  communicator_.all_reduce_sum(queue, counted_.data(), 1, DType::f64);
 }
 
-void GradientReducer::end_pass(std::int64_t index) {
-  if (options_.shards > 0 && ends_micro_batch(index)) add_micro_batch(index / shards_);
-  // Unless all passes add to this one row.
-  if (result_sum_ != batch_results()) {
-    model_.compute().queue.fill(batch_results(), std::byte{0}, result_bytes());
-  }
-  if (index == passes() - 1) publish_results();
+void GradientReducer::move_results(bool last) {
+  if (result_sum_ == batch_results()) return;  // all passes add to this one row
+  Queue& queue = model_.compute().queue;
+  queue.fill(batch_results(), std::byte{0}, result_bytes());
+  if (last) queue.copy(batch_results(), result_sum_, result_bytes());
 }
 
 void GradientReducer::add_micro_batch(std::int64_t index) {
@@ -166,11 +169,6 @@ void GradientReducer::add_micro_batch(std::int64_t index) {
 
 double* GradientReducer::counted() const {
   return counted_.size() > 0 ? counted_.data() : result_sum_ + *counted_at_;
-}
-
-void GradientReducer::publish_results() {
-  if (result_sum_ == batch_results()) return;
-  model_.compute().queue.copy(batch_results(), result_sum_, result_bytes());
 }
 
 }  // namespace trainyard

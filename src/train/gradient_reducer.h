@@ -26,18 +26,17 @@ struct ReducerOptions {
 };
 
 /// Reduces gradients, batch statistics and the sums of loss and metrics (results). A step has
-/// passes() passes on this rank, forward and backward; each is followed by accumulate(),
-/// all_reduce() and end_pass(), which enqueue the same work in every step, so that it can be
-/// recorded. After the last one the model's gradient_sum() and results() hold the step's sums,
-/// equal on all ranks.
+/// passes() passes on this rank, forward and backward; each is followed by reduce(), which enqueues
+/// the same work in every step, so that it can be recorded. After the last one the model's
+/// gradient_sum() and results() hold the step's sums, equal on all ranks.
 class GradientReducer {
  public:
   /// Model and communicator must outlive it. The model's shards (ModelOptions) are those of the
   /// options divided by the number of ranks.
   GradientReducer(Model& model, Communicator& communicator, const ReducerOptions& options);
 
-  /// Also sums `part` over the ranks with the results from now on, once per all_reduce() that
-  /// completes a unit of reduction; see RankSum.
+  /// Also sums `part` over the ranks with the results from now on, once per reduce() that completes
+  /// a unit of reduction; see RankSum.
   void sum_with_results(const SumPart& part) { rank_sum_.sum_with_results(part); }
   /// Passes per step on this rank: micro-batches times the shards of each.
   [[nodiscard]] std::int64_t passes() const { return options_.accumulate * shards_; }
@@ -45,7 +44,7 @@ class GradientReducer {
   [[nodiscard]] std::int64_t samples() const {
     return model_.memory().batch() * passes() * communicator_.size();
   }
-  /// False if all_reduce() may not be part of recorded work.
+  /// False if reduce() may not be part of recorded work.
   [[nodiscard]] bool recordable() const {
     return communicator_.size() == 1 || communicator_.recordable();
   }
@@ -56,22 +55,16 @@ class GradientReducer {
   /// What the sums are of, on the device.
   [[nodiscard]] const MicroBatches* of_step() const { return of_step_.data(); }
   void reduce_next_bucket() { rank_sum_.begin_next(); }
-  /// Adds the gradients of pass `index` (and with shards its results) to the sums, except those of
-  /// a micro-batch of which no sample counts on any rank: all_reduce() may have to find that out.
-  void accumulate(std::int64_t index);
-  /// All-reduces if pass `index` completes a unit of reduction: with shards a micro-batch, else the
-  /// step.
-  void all_reduce(std::int64_t index);
-  /// Prepares for the next pass; after the last one the step's results are in the model's memory.
-  void end_pass(std::int64_t index);
-  /// Only the last part of end_pass(), for gradients that are already summed.
-  void publish_results();
+  /// Adds gradients and results of pass `pass` to the sums, except those of a micro-batch of which
+  /// no sample counts on any rank, and all-reduces if the pass completes a unit of reduction: with
+  /// shards a micro-batch, else the step. The next pass begins with results of 0.
+  void reduce(std::int64_t pass);
 
  private:
-  [[nodiscard]] bool ends_micro_batch(std::int64_t index) const {
-    return index % shards_ == shards_ - 1;
-  }
+  void count_over_ranks();
   void add_micro_batch(std::int64_t index);
+  /// After the last pass the step's results are in the model's memory.
+  void move_results(bool last);
   [[nodiscard]] RankBlocks rank_blocks() const;
   [[nodiscard]] std::vector<GradientBucket> overlapped_buckets() const;
   /// Loss and metrics, summed over the batches since they were cleared: result_count() doubles.

@@ -23,27 +23,27 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
     : parts_(parts),
       options_(options),
       state_(std::move(state)),
-      step_(parts.model, parts.updater),
-      validation_(parts.model, parts.val, parts.ranks.communicator()),
-      busy_(parts.gpu_busy_percent),
-      accuracy_sum_(sum_of_metric(parts.model.graph(), "accuracy")) {
+      model_(parts.step.model()),
+      validation_(model_, parts.val, parts.ranks.communicator()),
+      busy_([this] { return parts_.host.gpu_busy_percent(); }),
+      accuracy_sum_(sum_of_metric(model_.graph(), "accuracy")) {
   if (parts.clean == nullptr) return;
-  clean_.emplace(parts.model, *parts.clean, parts.ranks.communicator(), EvaluatedSplit::training);
+  clean_.emplace(model_, *parts.clean, parts.ranks.communicator(), EvaluatedSplit::training);
 }
 
 double Trainer::mean_loss(const Totals& totals) const {
-  const double weight = weight_of(parts_.model.graph(), totals.metrics, totals.samples);
+  const double weight = weight_of(model_.graph(), totals.metrics, totals.samples);
   return totals.loss / weight;
 }
 
 Outcome Trainer::run() {
-  started_ = parts_.now() - state_.elapsed_seconds;
+  started_ = parts_.host.now() - state_.elapsed_seconds;
   follow_plateau();
   if (options_.may_have_ended && has_waited()) return Outcome::stopped_early;
   while (state_.epoch < options_.epochs) {
     if (const auto reason = train_epoch()) {
       state_.elapsed_seconds = elapsed();
-      if (!saved_) parts_.save(state_, false);
+      if (!saved_) parts_.host.save(state_, false);
       // Many launchers kill all ranks once a signal has ended one: rank 0 must have saved by then.
       parts_.ranks.communicator().barrier();
       return *reason;
@@ -56,15 +56,15 @@ Outcome Trainer::run() {
 
 std::optional<Outcome> Trainer::train_epoch() {
   parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
-                     state_.step_in_epoch * parts_.updater.reducer().passes());
-  epoch_started_ = parts_.now();
+                     state_.step_in_epoch * parts_.step.passes());
+  epoch_started_ = parts_.host.now();
   epoch_first_step_ = state_.step_in_epoch;
   busy_.start(epoch_started_);
   const std::int64_t steps = steps_per_epoch();
-  parts_.model.set_epoch(state_.epoch);
+  model_.set_epoch(state_.epoch);
   while (true) {
     const bool done = state_.step_in_epoch >= steps;
-    const auto reason = parts_.stop_reason(state_, done || state_.step_in_epoch == 0);
+    const auto reason = parts_.host.stop_reason(state_, done || state_.step_in_epoch == 0);
     if (reason || done) {
       take_results();
       return reason;
@@ -74,55 +74,55 @@ std::optional<Outcome> Trainer::train_epoch() {
     if (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) {
       take_results();
       state_.elapsed_seconds = elapsed();
-      parts_.save(state_, false);
+      parts_.host.save(state_, false);
       saved_ = true;
     }
   }
 }
 
-void Trainer::train_micro_batch(std::int64_t index) {
-  parts_.model.load(parts_.train.next());
-  if (!options_.eager) return step_.run(index);
-  const Culprit culprit = first_of_ranks(step_.check());
-  if (culprit.text.empty() || is_skipped(culprit)) return step_.end(index);
+void Trainer::judge_pass(const std::optional<NonFinite>& found) {
+  const Culprit culprit = first_of_ranks(found);
+  if (culprit.text.empty() || is_skipped(culprit)) return;
   take_results();
   report_divergence(state_.step, culprit, nullptr);
 }
 
 bool Trainer::is_skipped(const Culprit& culprit) const {
-  const std::vector<PlanStep>& steps = parts_.model.train().plan().steps;
-  return parts_.updater.optimizer_step().skips_overflow() &&
+  const std::vector<PlanStep>& steps = model_.train().plan().steps;
+  return parts_.step.optimizer_step().skips_overflow() &&
          steps[culprit.step].pass != Pass::forward_train;
 }
 
 void Trainer::compare_ranks() {
   if (parts_.ranks.size() == 1) return;
-  require_equal_models(model_hash(parts_.model, compared_), parts_.ranks, state_.step);
+  require_equal_models(model_hash(model_, compared_), parts_.ranks, state_.step);
 }
 
 void Trainer::begin(const Operation& operation, RunPhase phase) {
   parts_.ranks.progress(state_.step, operation);
-  parts_.begins(phase);
+  parts_.host.begin(phase);
 }
 
 void Trainer::train_step() {
   begin(kTraining, RunPhase::training);
-  parts_.updater.prepare();
-  for (std::int64_t index = 0; index < parts_.updater.reducer().passes(); ++index)
-    train_micro_batch(index);
-  parts_.updater.finish();
+  const auto next = [this]() -> const Batch& { return parts_.train.next(); };
+  if (options_.eager) {
+    parts_.step.run_checked(next, [this](const auto& found) { judge_pass(found); });
+  } else {
+    parts_.step.run(next);
+  }
   saved_ = false;
   ++state_.step;
   ++state_.step_in_epoch;
-  if (!parts_.updater.results().full()) return;
-  const std::int64_t taken = state_.step - parts_.updater.results().pending();
-  note_steps(taken, parts_.updater.results().take_oldest());
+  if (!parts_.step.results().full()) return;
+  const std::int64_t taken = state_.step - parts_.step.results().pending();
+  note_steps(taken, parts_.step.results().take_oldest());
 }
 
 void Trainer::take_results() {
-  if (parts_.updater.results().pending() == 0) return;
-  const std::int64_t taken = state_.step - parts_.updater.results().pending();
-  note_steps(taken, parts_.updater.results().take_all());
+  if (parts_.step.results().pending() == 0) return;
+  const std::int64_t taken = state_.step - parts_.step.results().pending();
+  note_steps(taken, parts_.step.results().take_all());
 }
 
 void Trainer::note_steps(std::int64_t step, std::span<const StepResult> results) {
@@ -137,7 +137,7 @@ void Trainer::note_steps(std::int64_t step, std::span<const StepResult> results)
     }
     note_step(++step, result);
   }
-  busy_.read_if_due(parts_.now());
+  busy_.read_if_due(parts_.host.now());
 }
 
 void Trainer::note_step(std::int64_t step, const StepResult& result) {
@@ -149,7 +149,7 @@ void Trainer::note_step(std::int64_t step, const StepResult& result) {
     state_.gradient_norm_sum += result.gradient_norm;
     state_.totals.add(result.totals);
   }
-  const double seconds = parts_.now() - epoch_started_;
+  const double seconds = parts_.host.now() - epoch_started_;
   const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
   const bool counts = counted(result.totals) > 0;
   parts_.sink.on_step({.step = step,
@@ -158,7 +158,7 @@ void Trainer::note_step(std::int64_t step, const StepResult& result) {
                        .accuracy = counts ? accuracy_of(result.totals) : std::nullopt,
                        .lr = result.rate,
                        .grad_norm = result.gradient_norm,
-                       .loss_scale = parts_.updater.optimizer_step().scales_loss()
+                       .loss_scale = parts_.step.optimizer_step().scales_loss()
                                          ? std::optional(result.loss_scale)
                                          : std::nullopt,
                        .elapsed_s = elapsed(),
@@ -167,18 +167,16 @@ void Trainer::note_step(std::int64_t step, const StepResult& result) {
 }
 
 std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
-  Model& model = parts_.model;
+  const std::int64_t passes = parts_.step.passes();
   const std::int64_t step_in_epoch = state_.step_in_epoch - (state_.step - step);
-  parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
-                     step_in_epoch * parts_.updater.reducer().passes());
+  parts_.train.start(static_cast<std::uint32_t>(state_.epoch), step_in_epoch * passes);
   std::optional<NonFinite> first;
   // Run all passes, as the other ranks do.
-  for (std::int64_t pass = 0; pass < parts_.updater.reducer().passes(); ++pass) {
-    model.load(parts_.train.next());
-    model.take_batch(EvaluatedSplit::training);
-    auto found = model.train().run_checked(model.compute().queue);
+  for (std::int64_t pass = 0; pass < passes; ++pass) {
+    parts_.step.load([this]() -> const Batch& { return parts_.train.next(); });
+    auto found = parts_.step.check();
     if (!found || first) continue;
-    found->step += static_cast<std::size_t>(pass) * model.train().plan().steps.size();
+    found->step += static_cast<std::size_t>(pass) * model_.train().plan().steps.size();
     first = std::move(found);
   }
   return first;
@@ -210,7 +208,7 @@ void Trainer::report_divergence(std::int64_t step, const Culprit& culprit,
       .epoch = state_.epoch,
       .where = culprit.where,
       .text = culprit.text.empty() ? "the sum of the gradients is not finite" : culprit.text,
-      .scales_loss = parts_.updater.optimizer_step().scales_loss()};
+      .scales_loss = parts_.step.optimizer_step().scales_loss()};
   if (result != nullptr) {
     divergence.loss = mean_loss(result->totals);
     divergence.rate = result->rate;
@@ -242,44 +240,43 @@ void Trainer::judge_plateau(const EpochRow& row) {
     const MetricValue& metric = row.metrics[static_cast<std::size_t>(plateau.metric)];
     value = plateau.of_training ? *metric.training : *metric.validation;
   }
-  state_.plateau = after_epoch(plateau.rule, state_.plateau, value, parts_.updater.last_rate());
+  state_.plateau = after_epoch(plateau.rule, state_.plateau, value, parts_.step.last_rate());
   follow_plateau();
 }
 
 void Trainer::follow_plateau() {
   if (!options_.plateau) return;
-  parts_.updater.follow(state_.plateau, options_.plateau->rule.min_rate);
+  parts_.step.follow(state_.plateau, options_.plateau->rule.min_rate);
 }
 
 EpochRow Trainer::training_row() {
-  const double seconds = parts_.now() - epoch_started_;
+  const double seconds = parts_.host.now() - epoch_started_;
   const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
-  const std::int64_t trained =
-      (state_.step_in_epoch - epoch_first_step_) * parts_.updater.reducer().samples();
-  EpochRow row{.epoch = state_.epoch + 1,
-               .step = state_.step,
-               .samples = (state_.epoch * steps_per_epoch() + state_.step_in_epoch) *
-                          parts_.updater.reducer().samples(),
-               .loss = mean_loss(state_.totals),
-               .lr = state_.rate,
-               .grad_norm = updates > 0 ? std::optional(state_.gradient_norm_sum /
-                                                        static_cast<double>(updates))
-                                        : std::nullopt,
-               .skipped_steps = state_.skipped_steps,
-               .earlier_steps = epoch_first_step_,
-               .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
-               .gpu_util_percent = busy_.mean()};
+  const std::int64_t trained = (state_.step_in_epoch - epoch_first_step_) * parts_.step.samples();
+  EpochRow row{
+      .epoch = state_.epoch + 1,
+      .step = state_.step,
+      .samples = (state_.epoch * steps_per_epoch() + state_.step_in_epoch) * parts_.step.samples(),
+      .loss = mean_loss(state_.totals),
+      .lr = state_.rate,
+      .grad_norm = updates > 0
+                       ? std::optional(state_.gradient_norm_sum / static_cast<double>(updates))
+                       : std::nullopt,
+      .skipped_steps = state_.skipped_steps,
+      .earlier_steps = epoch_first_step_,
+      .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
+      .gpu_util_percent = busy_.mean()};
   const long tenths = std::lround(10 * data_wait_percent());
   row.data_wait_percent = parts_.ranks.largest(static_cast<int>(tenths)) / 10.0;
-  if (parts_.updater.optimizer_step().has_regularisation()) {
-    row.reg_loss = parts_.updater.optimizer_step().regularisation_loss();
+  if (parts_.step.optimizer_step().has_regularisation()) {
+    row.reg_loss = parts_.step.optimizer_step().regularisation_loss();
     row.total_loss = row.loss + *row.reg_loss;
   }
   return row;
 }
 
 double Trainer::data_wait_percent() const {
-  const double seconds = parts_.now() - epoch_started_;
+  const double seconds = parts_.host.now() - epoch_started_;
   return seconds > 0 ? std::min(100.0, 100 * parts_.train.waited_seconds() / seconds) : 0;
 }
 
@@ -290,34 +287,33 @@ std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
 }
 
 std::int64_t Trainer::counted(const Totals& totals) const {
-  return counted_rows(parts_.model.graph(), totals.metrics, totals.samples);
+  return counted_rows(model_.graph(), totals.metrics, totals.samples);
 }
 
 void Trainer::note_validation(std::int64_t batch) {
   begin(kEvaluation, RunPhase::evaluating);
   parts_.sink.on_validation(
-      {.epoch = state_.epoch + 1, .batch = batch, .batches = parts_.val.steps_per_epoch()});
+      {.epoch = state_.epoch + 1, .batch = batch, .batches = parts_.val.batches_per_epoch()});
 }
 
 void Trainer::validate(EpochRow& row) {
   std::int64_t batch = 0;
   const Totals val = validation_.run([&] { note_validation(batch++); });
   std::vector<float> outputs;
-  if (parts_.model.output_rows() != nullptr) {
-    outputs = take_outputs(parts_.model, parts_.ranks.communicator());
-    parts_.outputs(outputs);
+  if (model_.output_rows() != nullptr) {
+    outputs = take_outputs(model_, parts_.ranks.communicator());
+    parts_.host.take(outputs);
   }
   row.val_loss = mean_loss(val);
-  const std::vector<GraphMetric>& metrics = parts_.model.graph().metrics;
-  const std::vector<double> trained = metrics_of(parts_.model, state_.totals);
-  const std::vector<double> validated = metrics_of(parts_.model, val);
+  const std::vector<GraphMetric>& metrics = model_.graph().metrics;
+  const std::vector<double> trained = metrics_of(model_, state_.totals);
+  const std::vector<double> validated = metrics_of(model_, val);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     MetricValue value{
         .name = metrics[i].column, .training = trained[i], .validation = validated[i]};
     if (is_of_split(metrics[i])) {
       value.training.reset();
-      value.validation = parts_.split_metric(*metrics[i].op, outputs);
-      if (std::isnan(*value.validation)) value.fault = parts_.split_fault();
+      parts_.host.judge(*metrics[i].op, outputs, value);
     }
     row.metrics.push_back(std::move(value));
   }
@@ -329,9 +325,9 @@ void Trainer::measure_clean(EpochRow& row) {
   if (!clean_ || row.epoch % options_.clean_every_epochs != 0) return;
   const Totals clean = clean_->run([this] { begin(kEvaluation, RunPhase::evaluating); });
   row.clean_loss = mean_loss(clean);
-  const std::vector<double> values = metrics_of(parts_.model, clean);
+  const std::vector<double> values = metrics_of(model_, clean);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_of_split(parts_.model.graph().metrics[i])) row.metrics[i].clean = values[i];
+    if (!is_of_split(model_.graph().metrics[i])) row.metrics[i].clean = values[i];
   }
 }
 
@@ -344,23 +340,23 @@ void Trainer::finish_epoch() {
   row.is_best = is_best(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);
   judge_plateau(row);
   row.elapsed_s = state_.elapsed_seconds = elapsed();
-  row.epoch_s = parts_.now() - epoch_started_;
-  row.gpu_mem_mib = parts_.gpu_mem_mib();
+  row.epoch_s = parts_.host.now() - epoch_started_;
+  row.gpu_mem_mib = parts_.host.gpu_mem_mib();
   state_.step_in_epoch = 0;
   state_.skipped_steps = 0;
   state_.totals = Totals{};
   state_.gradient_norm_sum = 0;
   parts_.sink.on_epoch(row);
-  epoch_watch_.look(row, parts_.warn);
-  parts_.epoch_done(state_);
+  epoch_watch_.look(row, [this](const std::string& text) { parts_.host.warn(text); });
+  parts_.host.end_epoch(state_);
   const bool last = state_.epoch == options_.epochs;
   const bool due = options_.save_every_epochs > 0 && state_.epoch % options_.save_every_epochs == 0;
   if (due || last || row.is_best) {
-    parts_.save(state_, row.is_best);
+    parts_.host.save(state_, row.is_best);
     saved_ = true;
   }
 }
 
-double Trainer::elapsed() const { return parts_.now() - started_; }
+double Trainer::elapsed() const { return parts_.host.now() - started_; }
 
 }  // namespace trainyard

@@ -1,15 +1,12 @@
 // The training loop.
 //
-// The folder train holds the loop and its parts: training step, gradient reduction, optimizer step,
-// evaluator and rank group. It writes no files and prints nothing: it reports to sinks and saves
-// through a callback.
+// The folder train holds the loop and its parts: training step, gradient reduction, optimizer step
+// and evaluator. It writes no files and prints nothing: it reports to sinks, and its host saves.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/outcome.h"
@@ -22,9 +19,9 @@
 #include "train/busy_mean.h"
 #include "train/divergence.h"
 #include "train/evaluator.h"
+#include "ranks/rank_group.h"
+#include "train/train_step.h"
 #include "train/training_state.h"
-#include "train/training_step.h"
-#include "train/updater.h"
 
 namespace trainyard {
 
@@ -41,10 +38,39 @@ struct TrainerOptions {
   bool eager = false;              // check every tensor of every step
 };
 
+/// The run around a trainer, which asks and tells it. None of these blocks but save().
+class TrainerHost {
+ public:
+  virtual ~TrainerHost() = default;
+  /// Seconds on a monotonic clock.
+  virtual double now() = 0;
+  /// Why training should stop now (a signal, a time limit), or nothing. `edge`: before the first or
+  /// after the last step of an epoch.
+  virtual std::optional<Outcome> stop_reason(const TrainingState& state, bool edge) = 0;
+  /// Saves the state; `best` marks it as the best so far.
+  virtual void save(const TrainingState& /*state*/, bool /*best*/) {}
+  /// A step or an evaluation batch begins. Must not throw.
+  virtual void begin(RunPhase /*phase*/) {}
+  /// Warns that an epoch's results suggest a wrong setting.
+  virtual void warn(const std::string& /*text*/) {}
+  /// The network's outputs for the validation split after each epoch, see take_outputs(), of a
+  /// model that keeps them.
+  virtual void take(std::span<const float> /*outputs*/) {}
+  /// From those: the value of a metric of the split (Metric::of_split), and its fault.
+  virtual void judge(const Metric& /*metric*/, std::span<const float> /*outputs*/,
+                     MetricValue& /*value*/) {}
+  /// After each epoch, once it is reported and before it is saved: what this writes is there if the
+  /// checkpoint is. May load and evaluate batches of its own.
+  virtual void end_epoch(const TrainingState& /*state*/) {}
+  /// MiB in use on the GPU with the fullest memory, or nothing.
+  virtual std::optional<double> gpu_mem_mib() { return std::nullopt; }
+  /// Recent GPU utilization in percent, or nothing.
+  virtual std::optional<double> gpu_busy_percent() { return std::nullopt; }
+};
+
 /// The objects a trainer uses; all must outlive it.
 struct TrainerParts {
-  Model& model;
-  Updater& updater;
+  TrainStep& step;
   Feeder& train;
   Feeder& val;
   /// Training samples that are evaluated like the validation split after every
@@ -52,31 +78,7 @@ struct TrainerParts {
   Feeder* clean = nullptr;
   MetricsSink& sink;
   RankGroup& ranks;
-  /// Saves the state; `best` marks it as the best so far.
-  std::function<void(const TrainingState&, bool best)> save;
-  /// Why training should stop now (a signal, a time limit), or nothing. `edge`: before the first or
-  /// after the last step of an epoch.
-  std::function<std::optional<Outcome>(const TrainingState&, bool edge)> stop_reason;
-  /// Called as each step and each evaluation batch begins; neither throws nor blocks.
-  std::function<void(RunPhase)> begins = [](RunPhase) {};
-  /// Seconds on a monotonic clock.
-  std::function<double()> now;
-  /// Warns that an epoch's results suggest a wrong setting.
-  std::function<void(const std::string&)> warn = [](const std::string&) {};
-  /// Takes the network's outputs for the validation split after each epoch, see take_outputs();
-  /// for a model that keeps them.
-  std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
-  /// The value of a metric of the split (Metric::of_split), from those outputs.
-  std::function<double(const Metric&, std::span<const float>)> split_metric = {};
-  /// Why such a value is not a number.
-  std::function<std::string()> split_fault = [] { return std::string(); };
-  /// Called after each epoch, once it is reported and before it is saved: what it writes is there
-  /// if the checkpoint is. It may load and evaluate batches of its own.
-  std::function<void(const TrainingState&)> epoch_done = [](const TrainingState&) {};
-  /// MiB in use on the GPU with the fullest memory, or nothing.
-  std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
-  /// Recent GPU utilization in percent, or nothing.
-  std::function<std::optional<double>()> gpu_busy_percent = [] { return std::nullopt; };
+  TrainerHost& host;
 };
 
 class Trainer {
@@ -94,9 +96,10 @@ class Trainer {
   /// Notifies the watchdog and the run.
   void begin(const Operation& operation, RunPhase phase);
   void train_step();
+  /// Throws Error{diverged} for what is not finite on any rank after a pass (--eager).
+  void judge_pass(const std::optional<NonFinite>& found);
   /// Throws Error{device} if the ranks' models differ.
   void compare_ranks();
-  void train_micro_batch(std::int64_t index);
   /// Reads the results of all steps so far.
   void take_results();
   /// Processes the results of the steps after `step`.
@@ -136,7 +139,7 @@ class Trainer {
   /// Multiplies the learning rates as the state says.
   void follow_plateau();
   [[nodiscard]] std::int64_t steps_per_epoch() const {
-    return parts_.train.steps_per_epoch() / parts_.updater.reducer().passes();
+    return parts_.train.batches_per_epoch() / parts_.step.passes();
   }
   [[nodiscard]] double elapsed() const;
   /// The share of the epoch's training so far that this rank has waited for batches.
@@ -151,7 +154,7 @@ class Trainer {
   TrainerParts parts_;
   TrainerOptions options_;
   TrainingState state_;
-  TrainingStep step_;
+  Model& model_;
   Evaluator validation_;
   std::optional<Evaluator> clean_;  // of the clean training samples, if they are measured
   double started_ = 0;              // start of this session, minus the time of earlier ones

@@ -139,7 +139,7 @@ TEST_CASE("ranks and a resume take the samples of a set in blocks that one rank 
   alone->start(3);
   first->start(3);
   second->start(3, 20);  // resumes inside the epoch
-  for (std::int64_t step = 0; step < alone->steps_per_epoch(); ++step) {
+  for (std::int64_t step = 0; step < alone->batches_per_epoch(); ++step) {
     const auto all = alone->next().sample_index;
     const auto left = first->next().sample_index;
     CHECK(std::ranges::equal(all.first(4), left));

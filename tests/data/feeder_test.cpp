@@ -51,7 +51,7 @@ Copy copy_of(const Batch& batch) {
 std::vector<Copy> rest_of_epoch(Feeder& feeder, std::uint32_t epoch, std::int64_t first_step = 0) {
   feeder.start(epoch, first_step);
   std::vector<Copy> batches;
-  for (std::int64_t step = first_step; step < feeder.steps_per_epoch(); ++step) {
+  for (std::int64_t step = first_step; step < feeder.batches_per_epoch(); ++step) {
     batches.push_back(copy_of(feeder.next()));
   }
   return batches;
@@ -163,7 +163,7 @@ TEST_CASE("training takes each sample at most once and drops the remainder") {
   const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(1));
-  CHECK(feeder.steps_per_epoch() == 15);
+  CHECK(feeder.batches_per_epoch() == 15);
   std::set<std::int64_t> seen;
   for (const Copy& batch : rest_of_epoch(feeder, 0)) {
     CHECK(batch.valid == 4);
@@ -180,7 +180,7 @@ TEST_CASE("evaluation takes every sample once and pads with sample 0") {
   options.train = false;
   options.shuffle = false;
   Feeder feeder(*set, pipeline, options);
-  CHECK(feeder.steps_per_epoch() == 16);
+  CHECK(feeder.batches_per_epoch() == 16);
   const std::vector<Copy> batches = rest_of_epoch(feeder, 0);
   std::vector<std::int64_t> seen;
   for (const Copy& batch : batches) {

@@ -149,7 +149,7 @@ class Comparison {
     host_.start(2);
     brings_.start(2);
   }
-  [[nodiscard]] std::int64_t steps() const { return host_.steps_per_epoch(); }
+  [[nodiscard]] std::int64_t steps() const { return host_.batches_per_epoch(); }
   void next() {
     expected_ = &host_.next();
     const Batch& found = brings_.next();

@@ -37,7 +37,7 @@ Order order_of(const Dataset& set, const Cut& cut, std::int64_t rank) {
                  .shards = cut.shards});
   feeder.start(cut.epoch);
   Order order;
-  for (std::int64_t pass = 0; pass < feeder.steps_per_epoch(); ++pass) {
+  for (std::int64_t pass = 0; pass < feeder.batches_per_epoch(); ++pass) {
     const auto samples = feeder.next().sample_index;
     order.insert(order.end(), samples.begin(), samples.end());
   }
@@ -132,7 +132,7 @@ TEST_CASE("a rank's shards are consecutive, and a resume can begin with any of t
   FeederOptions options{
       .batch = 3, .shuffle = false, .workers = 1, .rank = 1, .ranks = 2, .shards = 2};
   Feeder feeder(*set, pipeline, options);
-  CHECK(feeder.steps_per_epoch() == 10);  // 5 global batches of 12
+  CHECK(feeder.batches_per_epoch() == 10);  // 5 global batches of 12
   for (std::int64_t first = 0; first < 10; ++first) {
     feeder.start(0, first);
     for (std::int64_t pass = first; pass < 10; ++pass) {

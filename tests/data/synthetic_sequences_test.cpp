@@ -116,7 +116,7 @@ TEST_CASE("a feeder gives tokens as a field of its batches, the same for any num
                   {.batch = 4, .seed = 3, .workers = workers, .fields = {"tokens", "label"}});
     feeder.start(1);
     std::vector<std::int32_t> numbers;
-    for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
+    for (std::int64_t step = 0; step < feeder.batches_per_epoch(); ++step) {
       const Batch& batch = feeder.next();
       CHECK(batch.images.empty());
       REQUIRE(batch.fields.size() == 2);

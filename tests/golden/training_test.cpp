@@ -17,7 +17,7 @@
 #include "graph/include.h"
 #include "model/model.h"
 #include "ops/all.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
 
 using namespace trainyard;
 
@@ -246,16 +246,13 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
   Model model(network_of(golden, batch), {*device, *queue, executors, *launches},
               {.target = target, .threads = 2, .slots = 1});
   set_weights(model);
-  Updater updater(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
-  TrainingStep work(model, updater);
+  TrainStep train_step(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
   Samples samples(golden, set, batch);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     model.load(samples.step(step));
-    updater.prepare();
-    work.run(0);
-    updater.finish();
-    const StepResult result = updater.results().take_all()[0];
+    train_step.run();
+    const StepResult result = train_step.results().take_all()[0];
     REQUIRE(result.finite);
     const Totals& totals = result.totals;
     losses.push_back(totals.loss / weight_of(model.graph(), totals.metrics, totals.samples));

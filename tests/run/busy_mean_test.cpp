@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "plain_host.h"
 #include "run/config/run_config.h"
 #include "run/session/session.h"
 #include "train/trainer.h"
@@ -45,6 +46,16 @@ RunConfig read_busy_run() {
   std::filesystem::remove(path);
   return run;
 }
+
+/// Five readings of the clock a second.
+class BusyHost final : public test::PlainHost {
+ public:
+  explicit BusyHost(Driver& driver) : PlainHost(0.2), reader_(driver.reader()) {}
+  std::optional<double> gpu_busy_percent() override { return reader_(); }
+
+ private:
+  std::function<std::optional<double>()> reader_;
+};
 
 /// Stores each epoch's mean, and the number of driver queries until then.
 struct Recorder final : MetricsSink {
@@ -108,17 +119,13 @@ TEST_CASE("a trainer's epochs have the mean of the readings during training") {
   session.model().initialize(1);
   Driver driver;
   Recorder recorder(driver);
-  double clock = 0;
-  Trainer trainer({.model = session.model(),
-                   .updater = session.updater(),
+  BusyHost host(driver);
+  Trainer trainer({.step = session.step(),
                    .train = *session.data().train_feeder,
                    .val = *session.data().val_feeder,
                    .sink = recorder,
                    .ranks = alone,
-                   .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
-                   .now = [&clock] { return clock += 0.2; },
-                   .gpu_busy_percent = driver.reader()},
+                   .host = host},
                   {.epochs = 3}, {});
   CHECK(trainer.run() == Outcome::completed);
   REQUIRE(recorder.means.size() == 3);

@@ -33,13 +33,9 @@ epochs: 1
 /// Trains some steps, with captured all-reduces.
 void train(Session& session) {
   session.model().initialize(1);
-  TrainingStep step(session.model(), session.updater());
   session.data().train_feeder->start(0);
   for (int update = 0; update < 3; ++update) {
-    session.updater().prepare();
-    session.model().load(session.data().train_feeder->next());
-    step.run(0);
-    session.updater().finish();
+    session.step().run([&]() -> const Batch& { return session.data().train_feeder->next(); });
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "ranks/spawn/launcher.h"
+#include "plain_host.h"
 #include "run/snapshot.h"
 #include "run_text.h"
 
@@ -41,25 +42,19 @@ void run_rank(const Stretch& stretch, RankGroup& group, StretchEnd& end) {
   options.epochs = session.config().epochs;
   std::vector<double> own_losses;
   Losses losses(group.rank() == 0 ? end.losses : own_losses);
-  double clock = 0;
-  Trainer trainer(
-      {.model = session.model(),
-       .updater = session.updater(),
-       .train = *session.data().train_feeder,
-       .val = *session.data().val_feeder,
-       .sink = losses,
-       .ranks = group,
-       .save = [](const TrainingState&, bool) {},
-       .stop_reason = [&](const TrainingState& now, bool edge) -> std::optional<Outcome> {
-         stretch.before_update(session, group, now);
-         if (stretch.until > 0 && now.step == stretch.until) {
-           return Outcome::interrupted;
-         }
-         if (stretch.stop) return stretch.stop(session, group, now, edge);
-         return std::nullopt;
-       },
-       .now = [&] { return clock += 1; }},
-      options, begin(session, stretch.from));
+  PlainHost host(1, [&](const TrainingState& now, bool edge) -> std::optional<Outcome> {
+    stretch.before_update(session, group, now);
+    if (stretch.until > 0 && now.step == stretch.until) return Outcome::interrupted;
+    if (stretch.stop) return stretch.stop(session, group, now, edge);
+    return std::nullopt;
+  });
+  Trainer trainer({.step = session.step(),
+                   .train = *session.data().train_feeder,
+                   .val = *session.data().val_feeder,
+                   .sink = losses,
+                   .ranks = group,
+                   .host = host},
+                  options, begin(session, stretch.from));
   static_cast<void>(trainer.run());
   if (group.rank() == 0) end.reached = reloaded(snapshot(session, trainer.state()));
 }

@@ -35,7 +35,7 @@ struct Stretch {
   /// Called on every rank before each step.
   std::function<void(Session&, RankGroup&, const TrainingState&)> before_update =
       [](Session&, RankGroup&, const TrainingState&) {};
-  /// Called on every rank after it, as TrainerParts::stop_reason; null: nothing stops a rank before
+  /// Called on every rank after it, as TrainerHost::stop_reason; null: nothing stops a rank before
   /// `until`.
   std::function<std::optional<Outcome>(Session&, RankGroup&, const TrainingState&, bool edge)> stop;
 };

@@ -57,9 +57,9 @@ TEST_CASE("a run stopped on four threads and resumed on one ends with the same b
 TEST_CASE("each step and each batch of an evaluation is reported when it begins") {
   Run run;
   (void)run.train({}, 0);
-  CHECK(run.begun.size() == 2);
-  CHECK(run.begun[RunPhase::training] == kEpochs * kStepsPerEpoch);
-  CHECK(run.begun[RunPhase::evaluating] == kEpochs * 3);  // 19 samples in batches of 8
+  CHECK(run.host.begun.size() == 2);
+  CHECK(run.host.begun[RunPhase::training] == kEpochs * kStepsPerEpoch);
+  CHECK(run.host.begun[RunPhase::evaluating] == kEpochs * 3);  // 19 samples in batches of 8
 }
 
 TEST_CASE("a clean pass measures 17 training samples every second epoch, and changes nothing") {
@@ -157,7 +157,7 @@ TEST_CASE(
   CHECK(state.epoch == 1);
   CHECK(state.step == kStepsPerEpoch + 3);
   CHECK(state.step_in_epoch == 6);
-  CHECK(half.session.updater().position().tried == 10 + 6);
+  CHECK(half.session.step().position().tried == 10 + 6);
   CHECK(state.gradient_norm_sum / 6 == doctest::Approx(stopped.gradient_norm_sum / 3));
   // Each of the epoch's 40 samples once: 24 are in the totals, 16 follow.
   half.train(state, 0);

@@ -132,8 +132,8 @@ TEST_CASE("a session with shards trains a global batch in passes of one shard ea
   CHECK(session.batch().global == 32);
   CHECK(session.batch().steps == 3);
   CHECK(session.batch().dropped == 4);
-  CHECK(session.updater().reducer().passes() == 8);
-  CHECK(session.updater().reducer().samples() == 32);
-  CHECK(session.data().train_feeder->steps_per_epoch() == 24);
-  CHECK(session.data().val_feeder->steps_per_epoch() == 5);
+  CHECK(session.step().passes() == 8);
+  CHECK(session.step().samples() == 32);
+  CHECK(session.data().train_feeder->batches_per_epoch() == 24);
+  CHECK(session.data().val_feeder->batches_per_epoch() == 5);
 }

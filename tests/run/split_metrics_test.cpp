@@ -9,6 +9,7 @@
 
 #include "data/sets/memory_dataset.h"
 #include "graph_refusal.h"
+#include "plain_host.h"
 #include "rank_sessions.h"
 #include "run/session/session_model.h"
 #include "run/session/session_weights.h"
@@ -35,6 +36,17 @@ class Rows final : public MetricsSink {
   std::vector<EpochRow> rows;
 };
 
+class SplitHost final : public PlainHost {
+ public:
+  explicit SplitHost(const SplitMetrics& metrics) : metrics_(metrics) {}
+  void judge(const Metric& metric, std::span<const float> outputs, MetricValue& value) override {
+    value.validation = metrics_.value(metric, outputs);
+  }
+
+ private:
+  const SplitMetrics& metrics_;
+};
+
 /// The row of the only epoch, of each rank.
 std::vector<EpochRow> rows_of(int ranks, const std::string& yaml) {
   std::vector<EpochRow> all;
@@ -45,19 +57,13 @@ std::vector<EpochRow> rows_of(int ranks, const std::string& yaml) {
     const SplitMetrics metrics(session.config(), *session.data().val,
                                weight_rule(session.config(), *session.data().train));
     Rows rows;
-    Trainer trainer({.model = session.model(),
-                     .updater = session.updater(),
+    SplitHost host(metrics);
+    Trainer trainer({.step = session.step(),
                      .train = *session.data().train_feeder,
                      .val = *session.data().val_feeder,
                      .sink = rows,
                      .ranks = group,
-                     .save = [](const TrainingState&, bool) {},
-                     .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
-                     .now = [] { return 0.0; },
-                     .split_metric =
-                         [&](const Metric& metric, std::span<const float> outputs) {
-                           return metrics.value(metric, outputs);
-                         }},
+                     .host = host},
                     {.epochs = 1, .best_metric = {.metric = 1, .larger_is_better = true}}, {});
     static_cast<void>(trainer.run());
     const std::lock_guard lock(mutex);

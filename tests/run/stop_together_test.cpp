@@ -55,7 +55,7 @@ Stopped stop_of(Stretch stretch, std::int64_t late) {
       rank.vote = std::make_unique<StopVote>(group.communicator(), group.queue(),
                                              StopCauses{.clock = &rank.clock, .end = 1},
                                              session.device().results_kept);
-      session.updater().reducer().sum_with_results(rank.vote->request());
+      session.step().sum_with_results(rank.vote->request());
     }
     if (group.rank() == 1 && state.step == late) rank.clock.advance(2);
     const auto reason = rank.vote->reason(state.step, edge);

@@ -58,6 +58,20 @@ class EpochRecorder final : public MetricsSink {
   std::vector<EpochRow> rows;
 };
 
+/// Stops a trainer after a step and counts what it begins.
+struct CountingHost final : TrainerHost {
+  double now() override { return clock += 1; }
+  std::optional<Outcome> stop_reason(const TrainingState& now, bool) override {
+    if (stop > 0 && now.step == stop) return Outcome::interrupted;
+    return std::nullopt;
+  }
+  void begin(RunPhase phase) override { ++begun[phase]; }
+
+  std::int64_t stop = 0;                   // finished steps; 0: to the end
+  std::map<RunPhase, std::int64_t> begun;  // how often the trainer reported each
+  double clock = 0;
+};
+
 /// A session with what a trainer needs.
 class Run {
  public:
@@ -69,27 +83,20 @@ class Run {
 
   /// Trains from `state` until `stop` finished steps (0: to the end) and returns the state.
   TrainingState train(TrainingState state, std::int64_t stop) {
-    Trainer trainer(
-        {.model = session.model(),
-         .updater = session.updater(),
-         .train = *session.data().train_feeder,
-         .val = *session.data().val_feeder,
-         .clean = session.data().clean_feeder.get(),
-         .sink = recorder,
-         .ranks = alone,
-         .save = [](const TrainingState&, bool) {},
-         .stop_reason = [stop](const TrainingState& now, bool) -> std::optional<Outcome> {
-           if (stop > 0 && now.step == stop) return Outcome::interrupted;
-           return std::nullopt;
-         },
-         .begins = [this](RunPhase phase) { ++begun[phase]; },
-         .now = [this] { return clock += 1; }},
-        {.epochs = kEpochs,
-         .clean_every_epochs = 2,
-         .patience = 3,
-         .best_metric = {.metric = 0},
-         .plateau = plateau_of(session.config(), session.metric_names())},
-        std::move(state));
+    host.stop = stop;
+    Trainer trainer({.step = session.step(),
+                     .train = *session.data().train_feeder,
+                     .val = *session.data().val_feeder,
+                     .clean = session.data().clean_feeder.get(),
+                     .sink = recorder,
+                     .ranks = alone,
+                     .host = host},
+                    {.epochs = kEpochs,
+                     .clean_every_epochs = 2,
+                     .patience = 3,
+                     .best_metric = {.metric = 0},
+                     .plateau = plateau_of(session.config(), session.metric_names())},
+                    std::move(state));
     outcome = trainer.run();
     return trainer.state();
   }
@@ -119,8 +126,7 @@ class Run {
   Session session;
   EpochRecorder recorder;
   Outcome outcome = Outcome::completed;
-  std::map<RunPhase, std::int64_t> begun;  // how often the trainer reported each
-  double clock = 0;
+  CountingHost host;
 };
 
 using Overrides = std::vector<std::string>;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "plain_host.h"
 #include "report/metrics.h"
 #include "run/session/session.h"
 #include "train/evaluator.h"
@@ -13,15 +14,13 @@ namespace trainyard::test {
 /// Trains all epochs of the session's run on the one rank of `alone`, and saves nothing.
 inline void train_to_end(Session& session, RankGroup& alone) {
   NullSink sink;
-  Trainer trainer({.model = session.model(),
-                   .updater = session.updater(),
+  PlainHost host;
+  Trainer trainer({.step = session.step(),
                    .train = *session.data().train_feeder,
                    .val = *session.data().val_feeder,
                    .sink = sink,
                    .ranks = alone,
-                   .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
-                   .now = [] { return 0.0; }},
+                   .host = host},
                   {.epochs = session.config().epochs}, {});
   static_cast<void>(trainer.run());
 }

@@ -202,8 +202,7 @@ TEST_CASE("shards are bit-identical on any number of ranks whose all-reduces hav
   }
 }
 
-TEST_CASE(
-    "an updater overlaps all-reduces with the backward pass if allowed, and one rank has none") {
+TEST_CASE("a step overlaps all-reduces with the backward pass if allowed, and one rank has none") {
   const auto executors = make_reference_executors();
   const auto sgd = make_optimizer("sgd", "{lr: 0.1}");
   const auto buckets = [&](Communicator& ranks, const char* network, StepOptions options) {
@@ -212,7 +211,7 @@ TEST_CASE(
         training_graph(network, 2), late.compute(),
         {.target = reference_target(Precision::fp32), .accumulates = options.accumulate > 1});
     options.buckets = kSmallBuckets;
-    return Updater(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options)
+    return TrainStep(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options)
         .reducer()
         .overlapped()
         .size();

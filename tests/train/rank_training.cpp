@@ -13,7 +13,7 @@
 #include "data/sets/synthetic.h"
 #include "ranks/comm/statistics_over_ranks.h"
 #include "train/evaluator.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
 
 namespace trainyard::test {
 namespace {
@@ -106,8 +106,8 @@ class Rank {
                 .accumulates = training.options.accumulate > 1,
                 .shards = own_shards(training.options, ranks),
                 .statistics_sum = statistics_sum_.get()}),
-        updater_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate},
-                 training.options) {
+        step_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate},
+              training.options) {
     model_.initialize(training.seed);
   }
 
@@ -115,8 +115,8 @@ class Rank {
     TrainedRank result;
     for (std::int64_t update = 0; update < training_.updates; ++update) {
       begin_epoch_if_due(update);
-      step();
-      const auto taken = updater_.results().take_all();
+      step_.run([this]() -> const Batch& { return feeder_.next(); });
+      const auto taken = step_.results().take_all();
       result.updates.insert(result.updates.end(), taken.begin(), taken.end());
     }
     read_memory(result);
@@ -126,18 +126,10 @@ class Rank {
 
  private:
   void begin_epoch_if_due(std::int64_t update) {
-    const std::int64_t updates = feeder_.steps_per_epoch() / updater_.reducer().passes();
+    const std::int64_t updates = feeder_.batches_per_epoch() / step_.passes();
     if (update % updates != 0) return;
     feeder_.start(static_cast<std::uint32_t>(update / updates));
     model_.set_epoch(update / updates);
-  }
-  void step() {
-    updater_.prepare();
-    for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) {
-      model_.load(feeder_.next());
-      work_.run(pass);
-    }
-    updater_.finish();
   }
   void read_memory(TrainedRank& result) {
     const ModelMemory& memory = model_.memory();
@@ -179,8 +171,7 @@ class Rank {
   Pipeline pipeline_;
   Feeder feeder_;
   Model model_;
-  Updater updater_;
-  TrainingStep work_{model_, updater_};
+  TrainStep step_;
 };
 
 template <class T>

@@ -16,7 +16,7 @@
 #include "plan/target.h"
 #include "ranks/comm/communicator.h"
 #include "small_training.h"
-#include "train/updater.h"
+#include "train/train_step.h"
 
 namespace trainyard::test {
 

@@ -8,7 +8,7 @@
 #include "every_op.h"
 #include "rank_training.h"
 #include "simulated_gpu.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -184,25 +184,23 @@ TEST_CASE(
   Model model(training_graph(kSmallNetwork, 2), compute,
               {.target = target, .slots = 1, .accumulates = true, .shards = 8});
   model.initialize(1);
-  Updater updater(model, *ranks, *sgd, nullptr, {.base = 0.01}, {.accumulate = 2, .shards = 8});
-  CHECK(updater.reducer().passes() == 16);
-  CHECK(updater.reducer().samples() == 32);
-  TrainingStep work(model, updater);
+  TrainStep step(model, *ranks, *sgd, nullptr, {.base = 0.01}, {.accumulate = 2, .shards = 8});
+  CHECK(step.passes() == 16);
+  CHECK(step.samples() == 32);
   std::vector<float> images(2 * 3 * 9 * 7, 0.25f);
   const std::vector<std::int32_t> labels{1, 3};
   const std::vector<std::int64_t> index{0, 1};
+  const Batch batch{.images = images,
+                    .fields = {std::as_bytes(std::span(labels))},
+                    .sample_index = index,
+                    .valid = 2};
   for (int update = 0; update < 3; ++update) {
-    updater.prepare();
-    for (std::int64_t pass = 0; pass < updater.reducer().passes(); ++pass) {
-      images[0] = static_cast<float>(pass);
-      model.load({.images = images,
-                  .fields = {std::as_bytes(std::span(labels))},
-                  .sample_index = index,
-                  .valid = 2});
-      work.run(pass);
-    }
-    updater.finish();
-    const StepResult result = updater.results().take_all().back();
+    images[0] = -1;
+    step.run([&]() -> const Batch& {
+      ++images[0];
+      return batch;
+    });
+    const StepResult result = step.results().take_all().back();
     CHECK(result.finite);
     CHECK(result.totals.samples == 32);
     CHECK(result.totals.loss > 0);

@@ -59,7 +59,8 @@ class Bench {
                  .sample_index = index_,
                  .valid = kSharedBatch});
     model_.take_batch(EvaluatedSplit::training);
-    model_.train().run();
+    model_.train().forward();
+    model_.train().backward();
     model_.add_results(model_.train());
     return model_.take_totals().loss;
   }

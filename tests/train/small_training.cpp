@@ -12,7 +12,7 @@
 #include "ops/all.h"
 #include "ranks/comm/statistics_over_ranks.h"
 #include "tensor/float_types.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
 
 namespace trainyard::test {
 namespace {
@@ -129,21 +129,18 @@ Trained train(const TrainingGraph& graph, const Target& target, const Compute& c
   Model model(graph, compute,
               {.target = target, .seed = 11, .slots = 1, .statistics_sum = statistics_sum.get()});
   model.initialize(course.seed);
-  Updater updater(model, communicator, *sgd, nullptr, {.base = course.rate}, options);
-  TrainingStep work(model, updater);
+  TrainStep train_step(model, communicator, *sgd, nullptr, {.base = course.rate}, options);
   Trained trained;
   for (std::int64_t step = 0; step < course.steps; ++step) {
     NoiseBatch batch(graph, communicator.size(), step);
     if (jitter) jitter(batch.images());
-    updater.prepare();
     model.load(batch.share(communicator.rank(), communicator.size()));
-    work.run(0);
-    updater.finish();
-    if (!updater.results().full()) continue;
-    note(trained, updater.results().take_oldest());
-    trained.left.push_back(updater.results().pending());
+    train_step.run();
+    if (!train_step.results().full()) continue;
+    note(trained, train_step.results().take_oldest());
+    trained.left.push_back(train_step.results().pending());
   }
-  note(trained, updater.results().take_all());
+  note(trained, train_step.results().take_all());
   finish(trained, model,
          NoiseBatch(graph, communicator.size(), course.steps)
              .share(communicator.rank(), communicator.size()));

@@ -11,7 +11,7 @@
 #include "config/node.h"
 #include "model/model.h"
 #include "ranks/comm/communicator.h"
-#include "train/updater.h"
+#include "train/train_step.h"
 
 namespace trainyard::test {
 

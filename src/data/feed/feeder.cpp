@@ -31,7 +31,7 @@ std::int64_t sample_count(const Dataset& set, const FeederOptions& options) {
   return options.samples > 0 ? std::min(options.samples, set.size()) : set.size();
 }
 
-std::int64_t steps_of(std::int64_t size, const FeederOptions& options) {
+std::int64_t batches_of(std::int64_t size, const FeederOptions& options) {
   const std::int64_t global = global_batch(options);
   return options.train ? size / global * options.shards : (size + global - 1) / global;
 }
@@ -108,39 +108,39 @@ struct Feeder::Slot {
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
   std::vector<ColourStep> colours;
-  std::int64_t ready_step = -1;  // the step whose batch is here; -1: none
-  std::exception_ptr error;      // or why it could not be made
+  std::int64_t ready = -1;   // the number of the batch that is here; -1: none
+  std::exception_ptr error;  // or why it could not be made
   Batch batch;
 };
 
 struct Feeder::State {
-  State(const Dataset& data, const Pipeline& steps, FeederOptions given);
+  State(const Dataset& data, const Pipeline& prepared, FeederOptions given);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   void allocate(Slot& slot) const;
-  /// Makes the batch of `step` in its slot. Reads only what start() has set.
-  void make_batch(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
+  /// Makes batch `number` of the epoch in its slot. Reads only what start() has set.
+  void make_batch(std::int64_t number, Slot& slot, ImageScratch& scratch) const;
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
   void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
   void fill_steps(const SampleKey& key, SpatialStep* spatial, ColourStep* colours) const;
   void fill_field(const BatchField& field, std::int64_t index, std::byte* out) const;
   void fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const;
   void fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const;
-  void make_or_fail(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
+  void make_or_fail(std::int64_t number, Slot& slot, ImageScratch& scratch) const;
   void work(const std::stop_token& stop, ImageScratch& scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
   const Batch& next();
-  [[nodiscard]] Slot& slot_of(std::int64_t step) {
-    return slots[static_cast<std::size_t>(step) % slots.size()];
+  [[nodiscard]] Slot& slot_of(std::int64_t number) {
+    return slots[static_cast<std::size_t>(number) % slots.size()];
   }
 
   const Dataset& set;
   const Pipeline& pipeline;
   const FeederOptions options;
-  const std::int64_t samples;  // of the set that are fed
-  const std::int64_t steps;
+  const std::int64_t samples;         // of the set that are fed
+  const std::int64_t batches;         // of an epoch
   const std::int64_t image_elements;  // of an image made by the host
   const std::int64_t set_elements;    // of an image of the set
   const std::vector<BatchField> fields;
@@ -155,10 +155,10 @@ struct Feeder::State {
 
   // Under the mutex.
   std::mutex mutex;
-  std::condition_variable_any wake_workers;  // a step may be claimed, or the feeder ends
+  std::condition_variable_any wake_workers;  // a batch may be claimed, or the feeder ends
   std::condition_variable wake_caller;       // a batch is ready, or a worker has become idle
-  std::int64_t claimed = 0;                  // next step to be made
-  std::int64_t consumed = 0;  // next step that next() returns; slots of earlier steps are free
+  std::int64_t claimed = 0;                  // next batch to be made
+  std::int64_t consumed = 0;  // next batch that next() returns; slots of earlier ones are free
   int busy = 0;               // workers inside make_batch
 
   double waited = 0;                  // seconds; the caller's
@@ -170,7 +170,7 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
       pipeline(prepared),
       options(given),
       samples(sample_count(data, given)),
-      steps(steps_of(samples, given)),
+      batches(batches_of(samples, given)),
       image_elements(prepared.output_shape().elements()),
       set_elements(data.image_shape().elements()),
       fields(find_fields(data, given)),
@@ -180,7 +180,7 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) allocate(slot);
   scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
-  claimed = consumed = steps;  // nothing to do before start()
+  claimed = consumed = batches;  // nothing to do before start()
   for (int i = 0; i < options.workers; ++i) {
     ImageScratch& own = scratch[static_cast<std::size_t>(i)];
     workers.emplace_back([this, &own](const std::stop_token& stop) { work(stop, own); });
@@ -289,9 +289,9 @@ void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* spatial,
   }
 }
 
-void Feeder::State::make_batch(std::int64_t step, Slot& slot, ImageScratch& own_scratch) const {
-  const std::int64_t slice = step / options.shards * options.ranks + options.rank;
-  const std::int64_t shard = slice * options.shards + step % options.shards;
+void Feeder::State::make_batch(std::int64_t number, Slot& slot, ImageScratch& own_scratch) const {
+  const std::int64_t slice = number / options.shards * options.ranks + options.rank;
+  const std::int64_t shard = slice * options.shards + number % options.shards;
   const std::int64_t first = shard * options.batch;
   slot.batch.valid = 0;
   for (std::int64_t i = 0; i < options.batch; ++i) fill_sample(first + i, i, slot, own_scratch);
@@ -300,12 +300,12 @@ void Feeder::State::make_batch(std::int64_t step, Slot& slot, ImageScratch& own_
   }
 }
 
-/// Errors stay with the batch that they affect, so that next() throws at the same step for any
+/// Errors stay with the batch that they affect, so that next() throws for the same batch for any
 /// number of workers.
-void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, ImageScratch& own_scratch) const {
+void Feeder::State::make_or_fail(std::int64_t number, Slot& slot, ImageScratch& own_scratch) const {
   slot.error = nullptr;
   try {
-    make_batch(step, slot, own_scratch);
+    make_batch(number, slot, own_scratch);
   } catch (...) {
     slot.error = std::current_exception();
   }
@@ -314,38 +314,39 @@ void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, ImageScratch& ow
 void Feeder::State::work(const std::stop_token& stop, ImageScratch& own_scratch) {
   std::unique_lock lock(mutex);
   const auto may_claim = [this] {
-    // The caller holds one slot of prefetch + 1, so up to prefetch steps may be ready ahead of it.
-    return claimed < steps && claimed < consumed + options.prefetch;
+    // The caller holds one slot of prefetch + 1, so up to prefetch batches may be ready ahead of
+    // it.
+    return claimed < batches && claimed < consumed + options.prefetch;
   };
   while (wake_workers.wait(lock, stop, may_claim)) {
-    const std::int64_t step = claimed++;
+    const std::int64_t number = claimed++;
     ++busy;
-    Slot& slot = slot_of(step);
-    slot.ready_step = -1;
+    Slot& slot = slot_of(number);
+    slot.ready = -1;
     lock.unlock();
-    make_or_fail(step, slot, own_scratch);
+    make_or_fail(number, slot, own_scratch);
     lock.lock();
-    slot.ready_step = step;
+    slot.ready = number;
     --busy;
     wake_caller.notify_all();
   }
 }
 
-/// Keeps workers from claiming steps and waits for those in progress.
+/// Keeps workers from claiming batches and waits for those in progress.
 void Feeder::State::quiesce(std::unique_lock<std::mutex>& lock) {
-  claimed = steps;
+  claimed = batches;
   wake_caller.wait(lock, [this] { return busy == 0; });
 }
 
 const Batch& Feeder::State::next() {
-  TY_CHECK(consumed < steps, "next() after the last step of an epoch, or before start()");
+  TY_CHECK(consumed < batches, "next() after the last batch of an epoch, or before start()");
   const auto begin = std::chrono::steady_clock::now();
   Slot& slot = slot_of(consumed);
   if (options.workers == 0) {
     make_or_fail(consumed, slot, scratch.front());
   } else {
     std::unique_lock lock(mutex);
-    wake_caller.wait(lock, [&] { return slot.ready_step == consumed; });
+    wake_caller.wait(lock, [&] { return slot.ready == consumed; });
   }
   waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (slot.error) std::rethrow_exception(slot.error);
@@ -364,10 +365,10 @@ Feeder::Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions optio
 Feeder::~Feeder() = default;
 
 const FeederOptions& Feeder::options() const { return state_->options; }
-std::int64_t Feeder::steps_per_epoch() const { return state_->steps; }
+std::int64_t Feeder::batches_per_epoch() const { return state_->batches; }
 
-void Feeder::start(std::uint32_t epoch, std::int64_t first_step) {
-  TY_CHECK(first_step >= 0 && first_step <= state_->steps, "start() beyond an epoch's steps");
+void Feeder::start(std::uint32_t epoch, std::int64_t first_batch) {
+  TY_CHECK(first_batch >= 0 && first_batch <= state_->batches, "start() beyond an epoch's batches");
   {
     std::unique_lock lock(state_->mutex);
     state_->quiesce(lock);
@@ -377,8 +378,8 @@ void Feeder::start(std::uint32_t epoch, std::int64_t first_step) {
                                 .block = state_->set.block(),
                                 .shuffle = state_->options.shuffle});
     state_->epoch = epoch;
-    for (Slot& slot : state_->slots) slot.ready_step = -1;
-    state_->claimed = state_->consumed = first_step;
+    for (Slot& slot : state_->slots) slot.ready = -1;
+    state_->claimed = state_->consumed = first_batch;
     state_->waited = 0;
   }
   state_->wake_workers.notify_all();

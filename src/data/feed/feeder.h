@@ -69,14 +69,14 @@ class Feeder {
   Feeder& operator=(const Feeder&) = delete;
 
   [[nodiscard]] const FeederOptions& options() const;
-  /// Calls of next() per epoch: in training shards * floor(size / global batch), where the global
-  /// batch is batch * shards * ranks; in evaluation ceil.
-  [[nodiscard]] std::int64_t steps_per_epoch() const;
-  /// Starts epoch `epoch` (number of finished epochs) at step `first_step` (to resume inside an
-  /// epoch). May be called at any time; batches in progress are discarded.
-  void start(std::uint32_t epoch, std::int64_t first_step = 0);
-  /// The next batch; valid until the following call of next() or start(). At most steps_per_epoch()
-  /// - first_step calls per epoch.
+  /// Batches of an epoch: in training shards * floor(size / global batch), where the global batch
+  /// is batch * shards * ranks; in evaluation ceil.
+  [[nodiscard]] std::int64_t batches_per_epoch() const;
+  /// Starts epoch `epoch` (number of finished epochs) at batch `first_batch` (to resume inside
+  /// it). May be called at any time; batches in progress are discarded.
+  void start(std::uint32_t epoch, std::int64_t first_batch = 0);
+  /// The next batch; valid until the following call of next() or start(). At most
+  /// batches_per_epoch() - first_batch calls per epoch.
   [[nodiscard]] const Batch& next();
   /// Seconds that next() has waited for batches since start() (all of the work with 0 workers).
   [[nodiscard]] double waited_seconds() const;

@@ -48,9 +48,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   if (data_.train_images) {
     model_->feed_from(*data_.train_images, *data_.images_of_val(), *data_.pipeline);
   }
-  updater_ =
-      std::make_unique<Updater>(*model_, device_ranks(), *run_.optimizer, schedule_.get(), context,
-                                update_options(run_, device_, graph.graph, batch_.steps));
+  step_ =
+      std::make_unique<TrainStep>(*model_, device_ranks(), *run_.optimizer, schedule_.get(),
+                                  context, step_options(run_, device_, graph.graph, batch_.steps));
 }
 
 Communicator& Session::device_ranks() {

@@ -17,7 +17,8 @@
 #include "run/config/run_config.h"
 #include "run/session/session_data.h"
 #include "run/session/session_device.h"
-#include "train/updater.h"
+#include "train/train_step.h"
+#include "ranks/rank_group.h"
 
 namespace trainyard {
 
@@ -41,7 +42,7 @@ class Session {
   [[nodiscard]] SessionData& data() { return data_; }
   [[nodiscard]] const SessionDevice& device() const { return device_; }
   [[nodiscard]] Model& model() { return *model_; }
-  [[nodiscard]] Updater& updater() { return *updater_; }
+  [[nodiscard]] TrainStep& step() { return *step_; }
 
  private:
   /// Between the devices that compute.
@@ -57,7 +58,7 @@ class Session {
   BatchNumbers batch_;
   std::shared_ptr<const Schedule> schedule_;
   std::unique_ptr<Model> model_;
-  std::unique_ptr<Updater> updater_;
+  std::unique_ptr<TrainStep> step_;
   GiveUpOnError give_up_;  // of device_.ranks; last
 };
 

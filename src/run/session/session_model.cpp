@@ -114,8 +114,8 @@ ModelOptions model_options(const RunConfig& run, const SessionDevice& device, st
           .statistics_sum = statistics};
 }
 
-StepOptions update_options(const RunConfig& run, const SessionDevice& device, const Graph& network,
-                           std::int64_t steps) {
+StepOptions step_options(const RunConfig& run, const SessionDevice& device, const Graph& network,
+                         std::int64_t steps) {
   config::Diagnostics diagnostics;  // the rules were checked with the network
   return {.clip_norm = run.clip_norm,
           .accumulate = run.accumulate,

@@ -11,7 +11,7 @@
 #include "model/training_graph.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
-#include "train/updater.h"
+#include "train/train_step.h"
 
 namespace trainyard {
 
@@ -42,7 +42,7 @@ namespace trainyard {
                                          std::int64_t val_samples);
 
 /// `network` is the run's, with or without its loss; an epoch has `steps` steps.
-[[nodiscard]] StepOptions update_options(const RunConfig& run, const SessionDevice& device,
-                                         const Graph& network, std::int64_t steps);
+[[nodiscard]] StepOptions step_options(const RunConfig& run, const SessionDevice& device,
+                                       const Graph& network, std::int64_t steps);
 
 }  // namespace trainyard

@@ -13,7 +13,7 @@
 #include "ranks/comm/forwarding_communicator.h"
 #include "runtime/control.h"
 #include "train/evaluator.h"
-#include "train/training_step.h"
+#include "train/train_step.h"
 #include "training_networks.h"
 
 using namespace trainyard;
@@ -77,13 +77,10 @@ class Training {
     for (std::int64_t step = 0; step < steps; ++step) {
       if (left_-- == 0) {
         feeder_.start(epoch_++);
-        left_ = feeder_.steps_per_epoch() - 1;
+        left_ = feeder_.batches_per_epoch() - 1;
       }
-      updater_.prepare();
-      model_.load(feeder_.next());
-      step_.run(0);
-      updater_.finish();
-      if (updater_.results().full()) static_cast<void>(updater_.results().take_oldest());
+      step_.run([this]() -> const Batch& { return feeder_.next(); });
+      if (step_.results().full()) static_cast<void>(step_.results().take_oldest());
     }
   }
   /// Of all its batches, as one rank of `ranks`.
@@ -107,8 +104,7 @@ class Training {
   Model model_{training_graph(kWideNetwork, kBatch),
                gpu_.compute(),
                {.target = cuda_target(Precision::bf16), .slots = 1}};
-  Updater updater_{model_, gpu_.ranks(), *optimizer_, nullptr, {.base = 0.02}, {.results = 16}};
-  TrainingStep step_{model_, updater_};
+  TrainStep step_{model_, gpu_.ranks(), *optimizer_, nullptr, {.base = 0.02}, {.results = 16}};
   std::uint32_t epoch_ = 0;
   std::int64_t left_ = 0;
   Calls calls_;
