@@ -71,40 +71,29 @@ std::string shown(std::string_view line) {
 
 }  // namespace
 
-void CsvRow::separate() {
-  if (fields_++ > 0) text_ += ',';
+CsvRow& CsvRow::put(std::string_view text, const std::optional<double>& value) {
+  if (!values_.empty()) text_ += ',';
+  text_ += text;
+  values_.push_back(value);
+  return *this;
 }
 
 CsvRow& CsvRow::add(std::int64_t value) {
-  separate();
-  text_ += std::to_string(value);
-  return *this;
+  return put(std::to_string(value), static_cast<double>(value));
 }
 
-CsvRow& CsvRow::add(double value) {
-  separate();
-  text_ += number_text(value);
-  return *this;
-}
+CsvRow& CsvRow::add(double value) { return put(number_text(value), value); }
 
 CsvRow& CsvRow::add(const std::optional<double>& value) {
-  if (value) return add(*value);
-  separate();
-  return *this;
+  return value ? add(*value) : put("", {});
 }
 
 CsvRow& CsvRow::add(std::string_view name) {
   TY_CHECK(name.find_first_of(",\"\r\n") == std::string_view::npos, "a CSV name is one plain word");
-  separate();
-  text_ += name;
-  return *this;
+  return put(name, {});
 }
 
-CsvRow& CsvRow::add_text(std::string_view text) {
-  separate();
-  text_ += csv_quoted(text);
-  return *this;
-}
+CsvRow& CsvRow::add_text(std::string_view text) { return put(csv_quoted(text), {}); }
 
 CsvRow& CsvRow::add_rounded(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
@@ -171,7 +160,7 @@ CsvFile::CsvFile(const Disk& disk, const std::filesystem::path& path,
 }
 
 void CsvFile::append(const CsvRow& row) {
-  TY_CHECK(row.fields() == columns_, "a row has a field for each column");
+  TY_CHECK(std::ssize(row.values()) == columns_, "a row has a field for each column");
   file_->append(row.text());
 }
 

@@ -27,13 +27,14 @@ class CsvRow {
   CsvRow& add_rounded(const std::optional<double>& value, int decimals);
   /// With the line feed.
   [[nodiscard]] std::string text() const { return text_ + "\n"; }
-  [[nodiscard]] int fields() const { return fields_; }
+  /// The number in each field, if it has one.
+  [[nodiscard]] const std::vector<std::optional<double>>& values() const { return values_; }
 
  private:
-  void separate();
+  CsvRow& put(std::string_view text, const std::optional<double>& value);
 
   std::string text_;
-  int fields_ = 0;
+  std::vector<std::optional<double>> values_;
 };
 
 /// The rows of `text` that a run resumed after `last_key` may keep, header included: their first

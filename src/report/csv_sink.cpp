@@ -138,8 +138,11 @@ bool is_result(std::string_view column) {
 }  // namespace
 
 std::vector<NamedValue> measured(const std::vector<std::string>& columns, const CsvRow& row) {
-  const auto all = [](std::string_view) { return true; };
-  return values_of(joined(columns, ",") + "\n" + row.text(), all).at(0).values;
+  std::vector<NamedValue> values;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (const auto& value = row.values()[i]) values.push_back({columns[i], *value});
+  }
+  return values;
 }
 
 std::vector<NamedValue> last_values(std::string_view csv) {

@@ -11,22 +11,6 @@ namespace trainyard {
 
 namespace {
 
-std::string json_epoch(const EpochRow& row, const EpochContext& context) {
-  Json json = {{"event", "epoch"}, {"epoch", row.epoch}, {"epochs", context.epochs}};
-  json["step"] = row.step;
-  json["samples"] = row.samples;
-  for (const NamedValue& item : measured_values(row)) json[item.name] = item.value;
-  json["lr"] = row.lr;
-  json["grad_norm"] = number_or_null(row.grad_norm);
-  json["is_best"] = row.is_best;
-  json["elapsed_s"] = row.elapsed_s;
-  json["epoch_s"] = row.epoch_s;
-  json["images_per_s"] = row.images_per_s;
-  json["data_wait_percent"] = number_or_null(row.data_wait_percent);
-  json["eta_s"] = number_or_null(context.eta_seconds);
-  return event_line(json);
-}
-
 std::string json_banner(const Banner& banner) {
   Json json = {{"event", "start"},
                {"run", banner.run},
@@ -99,8 +83,25 @@ EpochContext epoch_context(const EpochRow& row, std::int64_t epochs, std::int64_
   return context;
 }
 
+Json epoch_json(const EpochRow& row, const EpochContext& context) {
+  Json json = {{"event", "epoch"}, {"epoch", row.epoch}, {"epochs", context.epochs}};
+  json["step"] = row.step;
+  json["samples"] = row.samples;
+  for (const NamedValue& item : measured_values(row)) json[item.name] = number_or_null(item.value);
+  json["lr"] = number_or_null(row.lr);
+  json["grad_norm"] = number_or_null(row.grad_norm);
+  json["is_best"] = row.is_best;
+  json["elapsed_s"] = row.elapsed_s;
+  json["epoch_s"] = row.epoch_s;
+  json["images_per_s"] = number_or_null(row.images_per_s);
+  json["data_wait_percent"] = number_or_null(row.data_wait_percent);
+  json["eta_s"] = number_or_null(context.eta_seconds);
+  return json;
+}
+
 std::string epoch_line(LogStyle style, const EpochRow& row, const EpochContext& context) {
-  return style == LogStyle::json ? json_epoch(row, context) : epoch_text(style, row, context);
+  return style == LogStyle::json ? event_line(epoch_json(row, context))
+                                 : epoch_text(style, row, context);
 }
 
 std::string best_legend(std::string_view judged) {

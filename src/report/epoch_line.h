@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/outcome.h"
+#include "formats/json.h"
 #include "report/metrics.h"
 #include "report/status.h"
 
@@ -98,6 +99,8 @@ struct EpochContext {
 /// "Epoch 1/70 - 64s - 82ms/step - loss: 1.4323 - … - eta 1:13:20 *"; the star marks a new best.
 [[nodiscard]] std::string epoch_line(LogStyle style, const EpochRow& row,
                                      const EpochContext& context);
+/// The line in JSON, as a value.
+[[nodiscard]] Json epoch_json(const EpochRow& row, const EpochContext& context);
 /// "(*: the best val_accuracy so far)", under the first line with a star.
 [[nodiscard]] std::string best_legend(std::string_view judged);
 

@@ -96,7 +96,7 @@ std::filesystem::path Hooks::log(const State& hook, const std::string& ending) c
 void Hooks::add(Hook hook, const Json& event) {
   State& state = hooks_.at(static_cast<std::size_t>(hook));
   if (state.command.empty() || state.hangs) return;
-  state.events.push_back(json_line(event));
+  state.events.push_back(event);
   look();
 }
 
@@ -108,7 +108,7 @@ void Hooks::look() {
 }
 
 void Hooks::start(State& hook) {
-  const std::string event = std::exchange(hook.events.front(), "");
+  const Json event = std::move(hook.events.front());
   hook.events.pop_front();
   try {
     // The shell must not wait for a pipe in their place.
@@ -117,11 +117,11 @@ void Hooks::start(State& hook) {
     hook.child = std::make_unique<ChildProcess>(
         Command{.program = "/bin/sh",
                 .arguments = {"-c", hook.command},
-                .environment = with_variables(environment_, hook_variables(Json::parse(event))),
+                .environment = with_variables(environment_, hook_variables(event)),
                 .folder = ".",
                 .errors = log(hook, ".err"),
                 .output = log(hook, ".out"),
-                .input = event,
+                .input = json_line(event),
                 .limit_seconds = limit_seconds_,
                 .most_file_bytes = std::numeric_limits<std::uint64_t>::max()});
   } catch (const Error& error) {
@@ -189,8 +189,7 @@ LastEpoch::LastEpoch(Hooks& hooks, const Banner& banner, std::int64_t epochs)
     : hooks_(hooks), epochs_(epochs), samples_a_step_(global_batch(banner)) {}
 
 void LastEpoch::on_epoch(const EpochRow& row) {
-  const EpochContext context = epoch_context(row, epochs_, samples_a_step_);
-  values_ = Json::parse(epoch_line(LogStyle::json, row, context));
+  values_ = epoch_json(row, epoch_context(row, epochs_, samples_a_step_));
 }
 
 }  // namespace trainyard

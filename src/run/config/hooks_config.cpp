@@ -18,9 +18,12 @@ void declare(config::Fields& fields, HookCommands& hooks) {
 std::string hooks_text(const std::optional<HookCommands>& hooks) {
   if (!hooks) return "";
   std::vector<std::string> names;
-  if (!hooks->epoch.empty()) names.emplace_back("epoch");
-  if (!hooks->best.empty()) names.emplace_back("best");
-  if (!hooks->end.empty()) names.emplace_back("end");
+  const auto add = [&](Hook hook, const std::string& command) {
+    if (!command.empty()) names.emplace_back(name_of(hook));
+  };
+  add(Hook::epoch, hooks->epoch);
+  add(Hook::best, hooks->best);
+  add(Hook::end, hooks->end);
   if (names.empty()) return "";
   return "hooks: " + joined(names) + ": shell commands that a run starts, not this";
 }
