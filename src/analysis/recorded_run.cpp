@@ -41,11 +41,10 @@ bool is_recorded_run(const fs::path& path) {
 }
 
 void read_state(RecordedRun& run, const Clock& clock) {
-  const RunSighting sighting = look_at_run(run.folder, clock);
-  const RunHealth health = judge_run(sighting);
-  run.status = sighting.status;
-  run.state = health.verdict;
-  run.exit_code = sighting.status.exit_code;
+  const RunHealth seen = look_at_run(run.folder, clock);
+  run.status = seen.status;
+  run.state = seen.verdict;
+  run.exit_code = seen.status.exit_code;
 }
 
 /// The runs in `folder`, itself included, at most `levels` levels down.

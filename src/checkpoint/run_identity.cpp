@@ -24,24 +24,28 @@ std::optional<Json> run_record(const std::filesystem::path& run_json) {
   }
 }
 
-RunIdentity identity_of(const std::filesystem::path& run_json) {
+std::optional<std::string> recorded_id(const std::filesystem::path& run_json) {
   const std::optional<Json> run = run_record(run_json);
-  if (!run) return {};
-  try {
-    return {.id = run->value("id", ""),
-            .weights = run->value("init", Json::object()).value("hash", "")};
-  } catch (const Json::exception&) {
-    return {};
-  }
+  if (!run) return std::nullopt;
+  const Json id = run->value("id", Json(""));
+  return id.is_string() ? std::optional(id.get<std::string>()) : std::nullopt;
 }
 
-std::string id_of_own(const LoadedCheckpoint& checkpoint, const RunIdentity& run,
+std::string recorded_init_hash(const std::filesystem::path& run_json) {
+  const std::optional<Json> run = run_record(run_json);
+  const Json init = run ? run->value("init", Json::object()) : Json::object();
+  const Json hash = init.is_object() ? init.value("hash", Json("")) : Json("");
+  return hash.is_string() ? hash.get<std::string>() : "";
+}
+
+std::string id_of_own(const LoadedCheckpoint& checkpoint,
+                      const std::optional<std::string>& recorded,
                       const std::filesystem::path& folder) {
-  if (!run.id || *run.id == checkpoint.run) return checkpoint.run;
+  if (!recorded || *recorded == checkpoint.run) return checkpoint.run;
   const std::string path = checkpoint.path.string();
   throw Error(ErrorKind::checkpoint,
               path + ": is a checkpoint of " + run_name(checkpoint.run) + ", but '" +
-                  folder.string() + "' is " + run_name(*run.id) +
+                  folder.string() + "' is " + run_name(*recorded) +
                   "; move it away to continue from this run's own; to start a new run with its "
                   "weights: train --config FILE --init " +
                   shell_quoted(path));

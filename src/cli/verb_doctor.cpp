@@ -34,12 +34,9 @@ int examine_run(const DoctorFlags& flags) {
     throw Error(ErrorKind::command_line,
                 "there is no run folder '" + flags.run + "'" + config::near_file(folder));
   }
-  const RunSighting run = look_at_run(folder, SystemClock());
-  const RunHealth health = judge_run(run);
-  const std::string text =
-      flags.json ? json_line(health_json(run, health)) : health_text(run, health);
-  print(text, flags.json);
-  return health.exit_code;
+  const RunHealth run = look_at_run(folder, SystemClock());
+  print(flags.json ? json_line(health_json(run)) : health_text(run), flags.json);
+  return run.exit_code;
 }
 
 }  // namespace

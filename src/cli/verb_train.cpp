@@ -74,8 +74,7 @@ ConsoleOptions console_options(const TrainFlags& flags) {
 }
 
 /// Prints how the run ended, if this rank `speaks`, and returns the exit code.
-int report(const RunResult& result, const TrainFlags& flags, bool speaks, Messages& messages) {
-  const RunEnd& end = result.end;
+int report(const RunEnd& end, const TrainFlags& flags, bool speaks, Messages& messages) {
   const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
   const std::string line = end_line(style, end);
   if (end.outcome == Outcome::completed || end.outcome == Outcome::stopped_early) {
@@ -109,20 +108,15 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Context& 
   const SystemClock clock;
   const StopSignals signals;
   const ConsoleOptions options = console_options(flags);
-  const RunContext context{.disk = disk,
-                           .clock = clock,
-                           .signals = signals,
-                           .ranks = ranks,
-                           .console =
-                               [&](const Banner& banner, std::int64_t epochs) {
-                                 messages.set_run(banner.run);
-                                 return make_console(options, clock, messages, banner, epochs);
-                               },
-                           .warn = warn,
-                           .log_to = log_to,
-                           .environment = own_environment()};
-  const RunResult result = run_training(std::move(request), context);
-  return report(result, flags, own.identity.rank == 0, messages);
+  request.console = [&](const Banner& banner, std::int64_t epochs) {
+    messages.set_run(banner.run);
+    return make_console(options, clock, messages, banner, epochs);
+  };
+  request.warn = warn;
+  request.log_to = log_to;
+  request.environment = own_environment();
+  const RunEnd end = run_training(std::move(request), disk, clock, signals, ranks);
+  return report(end, flags, own.identity.rank == 0, messages);
 }
 
 TrainingRequest training_request(const TrainFlags& flags, const Context& context) {

@@ -35,23 +35,18 @@ enum class LogStyle { keras, json, plain };
 
 // Lines.
 
-/// How far a run is.
-struct RunPosition {
+/// How far a run has come.
+struct Reached {
   std::int64_t epoch = 0;          // finished epochs
   std::int64_t epochs = 0;         // in total
   std::int64_t step_in_epoch = 0;  // finished steps of the current epoch
   std::int64_t steps = 0;          // per epoch
   std::int64_t step = 0;           // finished steps of the run
+  std::string checkpoint = {};     // path of the newest one, or ""
 };
 /// "in epoch 4/90 after its step 117/391 (step 1290 of the run)", between epochs "after epoch 3/90
 /// (step 1173 of the run)".
-[[nodiscard]] std::string position_text(const RunPosition& position);
-
-/// Where a resumed run begins.
-struct ResumedFrom {
-  RunPosition position;
-  std::string checkpoint;  // its path
-};
+[[nodiscard]] std::string position_text(const Reached& reached);
 
 struct Banner {
   std::string run;  // the run folder
@@ -72,13 +67,13 @@ struct Banner {
   std::string init;             // a description of --init, in lines; "" without it
   std::string judged;           // the metric that decides the best, "val_accuracy"
   std::string unit = "img";     // what samples are called in a throughput: "img", "seq"
-  std::optional<ResumedFrom> resumed = {};  // empty for a new run, or if nothing was saved
+  std::optional<Reached> resumed = {};  // empty for a new run, or if nothing was saved
 };
 /// Samples per step.
 [[nodiscard]] std::int64_t global_batch(const Banner& banner);
 [[nodiscard]] std::string banner_line(LogStyle style, const Banner& banner);
 /// "resuming after epoch 3/90 (step 1173 of the run) from runs/x/0001/checkpoints/…".
-[[nodiscard]] std::string resumed_line(LogStyle style, const ResumedFrom& from);
+[[nodiscard]] std::string resumed_line(LogStyle style, const Reached& from);
 
 /// What an epoch line contains besides the measurements.
 struct EpochContext {
@@ -134,18 +129,18 @@ struct BarStyle {
 /// Replaces the bar in the terminal's current row with `line`; "" erases it.
 [[nodiscard]] std::string repainted(std::string_view line);
 
+/// The end of a run, for its last line and exit code.
 struct RunEnd {
   Outcome outcome = Outcome::completed;
   int signal = 0;           // that interrupted it
   double max_seconds = 0;   // --max-time
   std::int64_t waited = 0;  // epochs without a better value, for an early stop
-  RunPosition position;
+  Reached reached;
   double seconds = 0;  // over all resumes
   std::string judged;  // as in Banner
   std::optional<BestValue> best;
   std::string run;
-  std::string checkpoint;  // path of the newest one
-  bool saves = true;       // false: the run has no checkpoints
+  bool saves = true;  // false: the run has no checkpoints
 };
 /// The run's last line. "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) -
 /// runs/resnet_cifar10/0007"; for a run that ended before its last epoch: why, where, what was

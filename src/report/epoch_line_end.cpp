@@ -44,7 +44,7 @@ const char* reason_of(Outcome outcome) {
 std::string cause_of(const RunEnd& end) {
   switch (end.outcome) {
     case Outcome::completed:
-      return fmt::format("done: {} in {}", count_text(end.position.epoch, "epoch"),
+      return fmt::format("done: {} in {}", count_text(end.reached.epoch, "epoch"),
                          duration_text(end.seconds));
     case Outcome::stopped_early:
       return fmt::format("stopped early: {} without a better {}", count_text(end.waited, "epoch"),
@@ -82,16 +82,16 @@ std::string how_to_go_on(const RunEnd& end) {
 std::string json_end(const RunEnd& end) {
   Json json = {{"event", is_done(end) ? "done" : "stopped"}, {"reason", reason_of(end.outcome)}};
   if (end.outcome == Outcome::interrupted) json["signal"] = signal_name(end.signal);
-  json["epochs"] = end.position.epoch;
-  json["step"] = end.position.step;
-  json["step_in_epoch"] = end.position.step_in_epoch;
+  json["epochs"] = end.reached.epoch;
+  json["step"] = end.reached.step;
+  json["step_in_epoch"] = end.reached.step_in_epoch;
   json["elapsed_s"] = end.seconds;
   json["best"] = end.best ? Json({{"metric", end.best->metric},
                                   {"value", end.best->value},
                                   {"epoch", end.best->epoch}})
                           : Json();
   json["run"] = end.run;
-  json["checkpoint"] = end.checkpoint.empty() ? Json() : Json(end.checkpoint);
+  json["checkpoint"] = end.reached.checkpoint.empty() ? Json() : Json(end.reached.checkpoint);
   const std::string command = command_after(end);
   json["resume"] = command.empty() ? Json() : Json(command);
   return event_line(json);
@@ -99,24 +99,24 @@ std::string json_end(const RunEnd& end) {
 
 }  // namespace
 
-std::string position_text(const RunPosition& position) {
-  const std::string step = fmt::format(" (step {} of the run)", position.step);
-  if (position.step_in_epoch == 0)
-    return fmt::format("after epoch {}/{}", position.epoch, position.epochs) + step;
-  return fmt::format("in epoch {}/{} after its step {}/{}", position.epoch + 1, position.epochs,
-                     position.step_in_epoch, position.steps) +
+std::string position_text(const Reached& reached) {
+  const std::string step = fmt::format(" (step {} of the run)", reached.step);
+  if (reached.step_in_epoch == 0)
+    return fmt::format("after epoch {}/{}", reached.epoch, reached.epochs) + step;
+  return fmt::format("in epoch {}/{} after its step {}/{}", reached.epoch + 1, reached.epochs,
+                     reached.step_in_epoch, reached.steps) +
          step;
 }
 
-std::string resumed_line(LogStyle style, const ResumedFrom& from) {
+std::string resumed_line(LogStyle style, const Reached& from) {
   if (style != LogStyle::json) {
-    return "resuming " + position_text(from.position) + " from " + from.checkpoint;
+    return "resuming " + position_text(from) + " from " + from.checkpoint;
   }
   return event_line({{"event", "resume"},
-                     {"epoch", from.position.epoch},
-                     {"epochs", from.position.epochs},
-                     {"step", from.position.step},
-                     {"step_in_epoch", from.position.step_in_epoch},
+                     {"epoch", from.epoch},
+                     {"epochs", from.epochs},
+                     {"step", from.step},
+                     {"step_in_epoch", from.step_in_epoch},
                      {"checkpoint", from.checkpoint}});
 }
 
@@ -124,8 +124,8 @@ std::string end_line(LogStyle style, const RunEnd& end) {
   if (style == LogStyle::json) return json_end(end);
   const bool whole = end.outcome == Outcome::completed;
   std::string line = cause_of(end);
-  if (!whole) line += " - " + position_text(end.position);
-  if (!whole && !end.checkpoint.empty()) line += " - saved: " + end.checkpoint;
+  if (!whole) line += " - " + position_text(end.reached);
+  if (!whole && !end.reached.checkpoint.empty()) line += " - saved: " + end.reached.checkpoint;
   if (end.best) {
     line += fmt::format(" - best {}: {} (epoch {})", end.best->metric, value_text(end.best->value),
                         end.best->epoch);

@@ -26,31 +26,32 @@ std::string best_values(const BestValue& best, const std::vector<NamedValue>& va
   return fmt::format("{} (epoch {})", text, best.epoch);
 }
 
-std::string run_text(const RunSummary& summary) {
-  if (summary.changes.empty()) return summary.run;
-  return fmt::format("{} (set: {})", summary.run, joined(summary.changes));
+std::string run_text(const SummaryDetails& details) {
+  if (details.changes.empty()) return details.run;
+  return fmt::format("{} (set: {})", details.run, joined(details.changes));
 }
 
 }  // namespace
 
-std::string summary_text(const RunSummary& summary) {
+std::string summary_text(const RunStatus& status, const SummaryDetails& details) {
   std::string text;
   const auto line = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) text += fmt::format("{}: {}\n", name, value);
   };
-  line("run", run_text(summary));
-  line("state", fmt::format("{} (exit code {})", name_of(summary.state), summary.exit_code));
-  line("message", summary.message);
-  line("epochs", with_separators(summary.epochs));
-  line("steps", with_separators(summary.step));
-  line("time", duration_text(summary.seconds));
-  if (summary.best) line("best", best_values(*summary.best, summary.best_values));
-  line("last", listed(summary.last));
-  if (!summary.clean.values.empty()) {
-    line("clean", fmt::format("{} (epoch {})", listed(summary.clean.values), summary.clean.epoch));
+  line("run", run_text(details));
+  line("state",
+       fmt::format("{} (exit code {})", name_of(status.state), status.exit_code.value_or(0)));
+  line("message", status.message);
+  line("epochs", with_separators(status.at.epoch));
+  line("steps", with_separators(status.at.step));
+  line("time", duration_text(details.seconds));
+  if (status.best) line("best", best_values(*status.best, details.best_values));
+  line("last", listed(details.last));
+  if (!details.clean.values.empty()) {
+    line("clean", fmt::format("{} (epoch {})", listed(details.clean.values), details.clean.epoch));
   }
-  line("checkpoint", summary.last_checkpoint);
-  for (const std::string& warning : summary.warnings) line("warning", warning);
+  line("checkpoint", status.last_checkpoint);
+  for (const std::string& warning : details.warnings) line("warning", warning);
   return text;
 }
 

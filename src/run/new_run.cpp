@@ -15,7 +15,7 @@ constexpr const char* kRunsFolder = "runs";
 }  // namespace
 
 NewRun::NewRun(TrainingRequest& request)
-    : request_(request), identity_{request.id, request.init ? request.init->hash : ""} {}
+    : RunStart(request, request.id, request.init ? request.init->hash : ""), init_(request.init) {}
 
 std::filesystem::path NewRun::folder() const {
   if (!request_.out.empty()) return request_.out;
@@ -36,21 +36,21 @@ std::unique_ptr<Session> NewRun::make_session(RankGroup& ranks, const Warn& /*wa
   return std::make_unique<Session>(request_.config, request_.device, nullptr, ranks);
 }
 
-StartPoint NewRun::fill(Session& session, const Warn& /*warn*/) {
+TrainingState NewRun::fill(Session& session, const Warn& /*warn*/) {
   session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
-  if (request_.init) initialize_from(session.model(), *request_.init);
+  if (init_) initialize_from(session.model(), *init_);
   return {};
 }
 
-void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Session& session) const {
-  Json run{{"id", identity_.id.value_or("")},
+void NewRun::write_record(const RunFolder& folder, Session& session) const {
+  Json run{{"id", id_.value_or("")},
            {"version", request_.version},
            {"host", host_name()},
            {"ranks", session.batch().ranks},
            {"global_batch", session.batch().global},
            {"seed", session.config().seed},
            {"overrides", request_.overrides},
-           {"config_hash", facts.hash}};
+           {"config_hash", config().hash}};
   put_facts(facts_of(session.data()), run);
   if (request_.config.data.val_fraction) put_division(run);
   run[kTypedPaths] = typed_paths(request_.config.settled);
@@ -62,19 +62,14 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
     run[kPicture] = std::filesystem::absolute(request_.output).string();
   }
   run.update(reproduction(session.device()));
-  folder.write_record({.config_yaml = facts.resolved,
-                       .original_yaml = request_.original_yaml,
-                       .command = request_.command,
-                       .run_json = json_text(run),
-                       .network = facts.network});
+  folder.write("config.orig.yaml", request_.original_yaml);
+  folder.write("command.txt", request_.command + "\n");
+  folder.write("run.json", json_text(run));
+  folder.write("network.txt", config().network);
+  folder.write("config.yaml", config().resolved);  // last: with it the folder can be resumed
   write_statistics(folder, session.data().statistics);
   write_samples(folder, *session.data().train);
   write_vocabulary(folder, session.data().train->vocabulary());
-}
-
-std::string NewRun::write_changes(const RunFolder& /*folder*/, const RunFacts& /*facts*/,
-                                  const TrainingState& /*state*/) const {
-  return "";
 }
 
 }  // namespace trainyard

@@ -16,18 +16,17 @@ class NewRun final : public RunStart {
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
   [[nodiscard]] std::filesystem::path picture() const override { return request_.output; }
-  [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
-  [[nodiscard]] StartPoint fill(Session& session, const Warn& warn) override;
-  void write_record(const RunFolder& folder, const RunFacts& facts,
-                    Session& session) const override;
+  [[nodiscard]] TrainingState fill(Session& session, const Warn& warn) override;
+  void write_record(const RunFolder& folder, Session& session) const override;
   /// Nothing: the record has the whole config.
-  [[nodiscard]] std::string write_changes(const RunFolder& folder, const RunFacts& facts,
-                                          const TrainingState& state) const override;
+  [[nodiscard]] std::string write_changes(const RunFolder& /*folder*/,
+                                          const TrainingState& /*state*/) const override {
+    return "";
+  }
 
  private:
-  TrainingRequest& request_;
-  RunIdentity identity_;
+  std::optional<InitialWeights>& init_;  // of the request
 };
 
 }  // namespace trainyard

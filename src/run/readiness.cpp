@@ -152,11 +152,11 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
 ReadyRun ready_run(TrainingRequest& request, RankGroup& ranks, const Disk& disk) {
   NewRun start(request);
   require_request(request, start, ranks, disk);
-  const std::string config = typed_yaml(request.config);
+  start.describe_config(ranks.size());
   ReadyRun ready{.session = start.make_session(ranks, request.device.warn),
                  .folder = start.folder()};
-  const StartPoint point = start.fill(*ready.session, request.device.warn);
-  require_agreement(*ready.session, ranks, config, point.state.step);
+  const TrainingState state = start.fill(*ready.session, request.device.warn);
+  require_agreement(*ready.session, ranks, start.config().typed, state.step);
   if (ranks.rank() == 0) ready.warnings = require_room(*ready.session, request, start, disk);
   return ready;
 }

@@ -70,7 +70,8 @@ void require_none(const std::filesystem::path& run, bool has_checkpoint) {
 }  // namespace
 
 ResumedRun::ResumedRun(const TrainingRequest& request)
-    : request_(request), identity_(identity_of(record())) {}
+    : RunStart(request, recorded_id(request.resume / "run.json"),
+               recorded_init_hash(request.resume / "run.json")) {}
 
 void ResumedRun::require_folder(const Disk& /*disk*/) const {}
 
@@ -107,7 +108,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   std::optional<Statistics> known;
   if (checkpoint_) {
     for (const std::string& warning : checkpoint_->warnings) warn(warning);
-    identity_.id = id_of_own(*checkpoint_, identity_, request_.resume);
+    id_ = id_of_own(*checkpoint_, id_, request_.resume);
     known = read_statistics(request_.resume, statistics_hash_of(*checkpoint_));
     device.threads = threads_here(request_.config, device.threads);
   } else {
@@ -129,7 +130,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   return session;
 }
 
-StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
+TrainingState ResumedRun::fill(Session& session, const Warn& warn) {
   request_.device.begins(RunPhase::loading);
   const std::optional<LoadedCheckpoint> checkpoint = std::exchange(checkpoint_, std::nullopt);
   if (!checkpoint) {
@@ -137,25 +138,24 @@ StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
     if (auto init = initial_weights_of_run(record())) initialize_from(session.model(), *init);
     return {};
   }
-  StartPoint start{.state = restore(session, *checkpoint)};
+  const TrainingState state = restore(session, *checkpoint);
   const RunConfig before = read_run_config(request_.resume / "config.yaml", {});
-  start.unchanged = config_differences(before, request_.config).empty();
-  start.resumed = {.position = position_of(session, start.state),
-                   .checkpoint = checkpoint->path.string()};
+  unchanged_ = config_differences(before, request_.config).empty();
+  resumed_ = reached_by(session, state);
+  resumed_->checkpoint = checkpoint->path.string();
   const std::string warning = batch_warning(global_batch_of(*checkpoint), session.batch().global);
   if (!warning.empty()) warn(warning);
   newest_ = {checkpoint->path.filename().string(), checkpoint->epoch, checkpoint->step};
-  const std::int64_t best = start.state.best_epoch;
+  const std::int64_t best = state.best_epoch;
   if (best > 0) best_ = checkpoint_after_epoch(checkpoint->path.parent_path(), best);
   if (best > 0 && !best_) {
     warn("the checkpoint of the best epoch so far, " + std::to_string(best) +
          ", is missing or damaged: there are no best weights until a later epoch is better");
   }
-  return start;
+  return state;
 }
 
-void ResumedRun::write_record(const RunFolder& folder, const RunFacts& facts,
-                              Session& session) const {
+void ResumedRun::write_record(const RunFolder& folder, Session& session) const {
   if (begins_) write_statistics(folder, session.data().statistics);
   write_samples(folder, *session.data().train);
   write_vocabulary(folder, session.data().train->vocabulary());
@@ -163,15 +163,14 @@ void ResumedRun::write_record(const RunFolder& folder, const RunFacts& facts,
     settle_checkpoints(folder.disk(), folder.checkpoints(), *newest_, best_,
                        session.config().checkpoint.value_or(CheckpointConfig{}).keep);
   }
-  folder.write("network.txt", facts.network);
+  folder.write("network.txt", config().network);
   folder.add_command(request_.command);
 }
 
-std::string ResumedRun::write_changes(const RunFolder& folder, const RunFacts& facts,
-                                      const TrainingState& state) const {
+std::string ResumedRun::write_changes(const RunFolder& folder, const TrainingState& state) const {
   const RunConfig before = read_run_config(folder.file("config.yaml"), {});
-  const ConfigChange change{.config_yaml = facts.resolved,
-                            .config_hash = facts.hash,
+  const ConfigChange change{.config_yaml = config().resolved,
+                            .config_hash = config().hash,
                             .differences = config_differences(before, request_.config),
                             .paths = typed_paths(request_.config.settled),
                             .command = request_.command,

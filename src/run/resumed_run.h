@@ -23,18 +23,16 @@ class ResumedRun final : public RunStart {
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
   /// Without --plot that of the run's record, if its folder exists still.
   [[nodiscard]] std::filesystem::path picture() const override;
-  [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
   /// With the checkpoint's number of threads, unless one is requested, and the choices of the run.
   /// Throws Error{data}, besides, on rank 0 for other data than the run's, unless the request
   /// allows them.
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
   /// With initial weights, those of --init if the run began so, if no checkpoint was ever written.
-  [[nodiscard]] StartPoint fill(Session& session, const Warn& warn) override;
+  [[nodiscard]] TrainingState fill(Session& session, const Warn& warn) override;
   [[nodiscard]] DataFacts known_data() const override { return data_; }
   /// Also what the start, or the last save, did not write because the process died.
-  void write_record(const RunFolder& folder, const RunFacts& facts,
-                    Session& session) const override;
-  [[nodiscard]] std::string write_changes(const RunFolder& folder, const RunFacts& facts,
+  void write_record(const RunFolder& folder, Session& session) const override;
+  [[nodiscard]] std::string write_changes(const RunFolder& folder,
                                           const TrainingState& state) const override;
 
  private:
@@ -42,8 +40,6 @@ class ResumedRun final : public RunStart {
   [[nodiscard]] std::filesystem::path record() const { return request_.resume / "run.json"; }
   void look_at(const SessionData& data, const Warn& warn);
 
-  const TrainingRequest& request_;
-  RunIdentity identity_;
   bool begins_ = false;                               // no checkpoint was ever written
   DataFacts data_;                                    // on rank 0, like the next
   std::vector<std::string> data_changes_;             // from the run's

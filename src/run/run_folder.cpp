@@ -23,13 +23,12 @@ namespace {
 
 constexpr const char* kLockName = ".lock";
 constexpr const char* kCommandName = "command.txt";
-constexpr const char* kNetworkName = "network.txt";
 constexpr const char* kConfigName = "config.yaml";
 constexpr const char* kTemporary = ".tmp-";
 constexpr std::array kSubfolders = {"checkpoints", "weights", "plots"};
 /// Files that a start may have written if it fails before config.yaml, the last file of the record.
 constexpr std::array kStartNames = {kLockName,    "status.json", "summary.txt", "config.orig.yaml",
-                                    kCommandName, "run.json",    kNetworkName};
+                                    kCommandName, "run.json",    "network.txt"};
 constexpr std::uint64_t kMostCommandBytes = 1u << 20;
 
 std::string numbered(std::int64_t number) {
@@ -243,14 +242,6 @@ void RunFolder::discard() const {
     return;  // the error that ended the start is the one to report
   }
   for (const fs::path& folder : made_) fs::remove(folder, ignored);  // stays unless empty
-}
-
-void RunFolder::write_record(const RunRecord& record) const {
-  write("config.orig.yaml", record.original_yaml);
-  write(kCommandName, record.command + "\n");
-  write("run.json", record.run_json);
-  write(kNetworkName, record.network);
-  write(kConfigName, record.config_yaml);  // last: with it the folder can be resumed
 }
 
 void RunFolder::add_command(std::string_view command) const {

@@ -12,15 +12,6 @@
 
 namespace trainyard {
 
-/// What is written when a run starts; each text is a whole file.
-struct RunRecord {
-  std::string config_yaml;    // resolved, can be run as it is
-  std::string original_yaml;  // as the user wrote it
-  std::string command;        // shell-quoted, one line
-  std::string run_json;       // versions, devices, seed, data fingerprint, what flags changed
-  std::string network;        // the table of its layers
-};
-
 /// An open run folder. Holds the lock on it until it is destroyed.
 class RunFolder {
  public:
@@ -54,8 +45,6 @@ class RunFolder {
   /// "samples", "eval", "logs": created on first use.
   [[nodiscard]] std::filesystem::path subfolder(std::string_view name) const;
 
-  /// config.yaml, config.orig.yaml, command.txt, run.json, network.txt.
-  void write_record(const RunRecord& record) const;
   /// Adds a line to command.txt: the command of a resume.
   void add_command(std::string_view command) const;
   /// Removes what a start leaves before it writes the record, and the folders created for it. What

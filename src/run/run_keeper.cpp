@@ -91,7 +91,7 @@ void RunKeeper::take_best(const TrainingState& state) {
   if (const auto best = best_of(state)) status_.best = best;
 }
 
-void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
+void RunKeeper::open_sinks(const SinkOptions& run, std::unique_ptr<MetricsSink> console) {
   auto rows = std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps);
   std::vector<std::string> damage = rows->missing_rows();
   sinks_.add(std::move(rows));
@@ -256,23 +256,17 @@ void RunKeeper::write_best_weights() {
 }
 
 void RunKeeper::write_summary(double seconds) {
-  const RunProgress at = progress_.now();
-  const std::int64_t best = status_.best ? status_.best->epoch : 0;
+  status_.at = progress_.now();
   const std::string metrics = metrics_text(folder_);
-  folder_.write("summary.txt", summary_text({.run = folder_.path().string(),
-                                             .changes = changes_of(folder_.file("run.json")),
-                                             .state = status_.state,
-                                             .exit_code = status_.exit_code.value_or(0),
-                                             .message = status_.message,
-                                             .epochs = at.epoch,
-                                             .step = at.step,
-                                             .seconds = seconds,
-                                             .best = status_.best,
-                                             .best_values = validation_values(metrics, best),
-                                             .last = last_values(metrics),
-                                             .clean = last_clean_values(metrics),
-                                             .last_checkpoint = status_.last_checkpoint,
-                                             .warnings = warnings_}));
+  folder_.write("summary.txt",
+                summary_text(status_, {.run = folder_.path().string(),
+                                       .changes = changes_of(folder_.file("run.json")),
+                                       .seconds = seconds,
+                                       .best_values = validation_values(
+                                           metrics, status_.best ? status_.best->epoch : 0),
+                                       .last = last_values(metrics),
+                                       .clean = last_clean_values(metrics),
+                                       .warnings = warnings_}));
 }
 
 }  // namespace trainyard

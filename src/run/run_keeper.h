@@ -26,7 +26,7 @@
 namespace trainyard {
 
 /// What the keeper makes its sinks from.
-struct KeptRun {
+struct SinkOptions {
   MetricsColumns columns;
   ResumePoint from;
   bool steps = false;                          // write steps.csv
@@ -64,7 +64,7 @@ class RunKeeper {
   void begin(const std::string& judged, const TrainingState& state,
              const std::filesystem::path& checkpoint);
   /// Makes the sinks of the folder, the console's last.
-  void open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console);
+  void open_sinks(const SinkOptions& run, std::unique_ptr<MetricsSink> console);
   void warn(const std::string& text);
   /// After the rows and texts of an epoch.
   void end_epoch(const TrainingState& state);

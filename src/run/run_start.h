@@ -27,21 +27,11 @@ namespace trainyard {
 inline constexpr const char* kPicture = "plot";
 
 /// What a run records of its config.
-struct RunFacts {
+struct ConfigTexts {
   std::string resolved;  // resolved_yaml()
+  std::string typed;     // typed_yaml()
   std::string network;   // the table of its layers
   std::string hash;      // config_hash()
-  std::string typed;     // typed_yaml()
-};
-
-/// The table of `train summary`, with the activations of a rank.
-[[nodiscard]] std::string network_table(const RunConfig& config, int ranks);
-
-/// Where training begins.
-struct StartPoint {
-  TrainingState state;
-  std::optional<ResumedFrom> resumed;  // empty without a checkpoint
-  bool unchanged = false;              // resumed with the run's own config
 };
 
 class RunStart {
@@ -49,6 +39,10 @@ class RunStart {
   using Warn = std::function<void(const std::string&)>;
 
   virtual ~RunStart() = default;
+
+  /// Makes config() for `ranks` ranks.
+  void describe_config(int ranks);
+  [[nodiscard]] const ConfigTexts& config() const { return config_; }
 
   /// The folder of the run, existing or planned: "runs/NAME" for one that gets the next free
   /// number.
@@ -63,27 +57,44 @@ class RunStart {
   /// The file that the curves are copied to, of --plot: of this command, or else of the one that
   /// began the run; or empty.
   [[nodiscard]] virtual std::filesystem::path picture() const = 0;
-  /// Complete once the session is made.
-  [[nodiscard]] virtual const RunIdentity& identity() const = 0;
+  /// The run's random id, see recorded_id(); once the session is made.
+  [[nodiscard]] const std::optional<std::string>& id() const { return id_; }
 
   /// Throws as the constructor of Session; Error{checkpoint} for a checkpoint of another run.
   [[nodiscard]] virtual std::unique_ptr<Session> make_session(RankGroup& ranks,
                                                               const Warn& warn) = 0;
   /// Fills the session's model: with initial weights, or from the checkpoint. Once, after
-  /// make_session(). Throws Error{checkpoint}.
-  [[nodiscard]] virtual StartPoint fill(Session& session, const Warn& warn) = 0;
+  /// make_session(). Returns where training begins. Throws Error{checkpoint}.
+  [[nodiscard]] virtual TrainingState fill(Session& session, const Warn& warn) = 0;
+  /// What fill() has resumed; empty without a checkpoint.
+  [[nodiscard]] const std::optional<Reached>& resumed() const { return resumed_; }
+  /// True if that is with the run's own config.
+  [[nodiscard]] bool unchanged() const { return unchanged_; }
 
   /// The data with the hashes of their files that earlier starts recorded; once the session is
   /// made, on rank 0.
   [[nodiscard]] virtual DataFacts known_data() const { return {}; }
 
   /// Before any row of a table is written. Throws Error{disk}, as the next.
-  virtual void write_record(const RunFolder& folder, const RunFacts& facts,
-                            Session& session) const = 0;
+  virtual void write_record(const RunFolder& folder, Session& session) const = 0;
   /// Immediately before the first step from `state`: records how the config, the data and the
   /// ranks differ from those of the run so far. Returns a warning, or "".
-  [[nodiscard]] virtual std::string write_changes(const RunFolder& folder, const RunFacts& facts,
+  [[nodiscard]] virtual std::string write_changes(const RunFolder& folder,
                                                   const TrainingState& state) const = 0;
+
+ protected:
+  /// `request` outlives it; `init_hash` is InitialWeights::hash of the weights of --init, or "".
+  RunStart(const TrainingRequest& request, std::optional<std::string> id, std::string init_hash)
+      : request_(request), id_(std::move(id)), init_hash_(std::move(init_hash)) {}
+
+  const TrainingRequest& request_;
+  std::optional<std::string> id_;
+  std::optional<Reached> resumed_;
+  bool unchanged_ = false;
+
+ private:
+  std::string init_hash_;
+  ConfigTexts config_;
 };
 
 /// The start that is requested. `request` outlives it; see NewRun.

@@ -152,7 +152,7 @@ StoredModel open_stored_model(const fs::path& path, std::span<const std::string>
     stored.statistics = read_statistics(run);
     return stored;
   }
-  static_cast<void>(id_of_own(*checkpoint, identity_of(run / "run.json"), run));
+  static_cast<void>(id_of_own(*checkpoint, recorded_id(run / "run.json"), run));
   stored.statistics = read_statistics(run, statistics_hash_of(*checkpoint));
   return stored;
 }

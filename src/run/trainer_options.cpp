@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-TrainerOptions trainer_options(const Session& session, const StartPoint& from, bool eager) {
+TrainerOptions trainer_options(const Session& session, bool unchanged, bool eager) {
   const RunConfig& config = session.config();
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
   return {.epochs = config.epochs,
@@ -12,7 +12,7 @@ TrainerOptions trainer_options(const Session& session, const StartPoint& from, b
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .clean_every_epochs = config.train_eval ? config.train_eval->epochs : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
-          .may_have_ended = from.unchanged,
+          .may_have_ended = unchanged,
           .best_metric = best_metric_of(config, session.metric_names()),
           .plateau = plateau_of(config, session.metric_names()),
           .check_weights = config.ranks.check_weights,

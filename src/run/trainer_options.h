@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// The options by the run file. `eager`: check every tensor of every step.
-[[nodiscard]] TrainerOptions trainer_options(const Session& session, const StartPoint& from,
-                                             bool eager);
+/// The options by the run file. `unchanged`: resumed with the run's own config. `eager`: check
+/// every tensor of every step.
+[[nodiscard]] TrainerOptions trainer_options(const Session& session, bool unchanged, bool eager);
 
 }  // namespace trainyard

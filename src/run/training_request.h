@@ -2,10 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "report/epoch_line.h"
+#include "report/metrics.h"
 #include "run/config/run_config.h"
 #include "run/data_changes.h"
 #include "run/initial_weights.h"
@@ -13,6 +17,7 @@
 
 namespace trainyard {
 
+/// What to train, how, and what of the process around it a run needs.
 struct TrainingRequest {
   RunConfig config;
   std::string original_yaml;                // of a new run: the file as the user wrote it
@@ -29,6 +34,15 @@ struct TrainingRequest {
   DataCheck check;                     // of a resume: its data against the run's
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
+  // Of the process that trains.
+  /// Makes the console's sink once the contents of the banner are known.
+  std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console =
+      [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); };
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Redirects the output of this process to that file from now on, if its folder is visible.
+  std::function<void(const std::filesystem::path&)> log_to = [](const std::filesystem::path&) {};
+  /// All variables of the environment, as NAME=VALUE, for the run's hooks.
+  std::vector<std::string> environment = {};
 };
 
 }  // namespace trainyard

@@ -40,12 +40,13 @@ constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t
 /// One run on one rank.
 class TrainingRun final : public TrainerHost {
  public:
-  TrainingRun(TrainingRequest request, const RunContext& context)
+  TrainingRun(TrainingRequest request, const Disk& disk, const Clock& clock,
+              const StopSignals& signals, RankGroup& ranks)
       : request_(std::move(request)),
-        context_(context),
-        ranks_(context.ranks),
-        stop_causes_(stop_causes(context.signals, context.clock, request_.max_seconds)),
-        facts_{.resolved = resolved_yaml(request_.config), .typed = typed_yaml(request_.config)},
+        disk_(disk),
+        clock_(clock),
+        ranks_(ranks),
+        stop_causes_(stop_causes(signals, clock, request_.max_seconds)),
         start_(make_start(request_)) {}
 
   ~TrainingRun() override {
@@ -55,12 +56,15 @@ class TrainingRun final : public TrainerHost {
   TrainingRun(const TrainingRun&) = delete;
   TrainingRun& operator=(const TrainingRun&) = delete;
 
-  RunResult run() {
+  /// How it ended. `hooks` gets those of rank 0, which still have to be waited for.
+  RunEnd run(std::shared_ptr<Hooks>& hooks) {
     try {
-      return naming_gpu(request_.device, [this] {
+      RunEnd end = naming_gpu(request_.device, [this] {
         prepare();
         return train();
       });
+      hooks = hooks_;
+      return end;
     } catch (const Error& error) {
       const Error first = first_of_ranks(ranks_, error);
       tell_failure(first);
@@ -79,8 +83,8 @@ class TrainingRun final : public TrainerHost {
   /// With at most `names` names in the text about `--init`.
   [[nodiscard]] Banner banner(std::size_t names);
   [[nodiscard]] TrainerParts trainer_parts();
-  RunResult train();
-  double now() override { return context_.clock.seconds(); }
+  RunEnd train();
+  double now() override { return clock_.seconds(); }
   std::optional<Outcome> stop_reason(const TrainingState& state, bool edge) override {
     return stop_vote_->reason(state.step, edge);
   }
@@ -100,13 +104,13 @@ class TrainingRun final : public TrainerHost {
   void tell_hashes();
   void write_texts(const TrainingState& state);
   [[nodiscard]] RunEnd end_of(Outcome outcome, const TrainingState& state) const;
-  RunResult finish(Outcome outcome, const TrainingState& state);
+  RunEnd finish(Outcome outcome, const TrainingState& state);
 
   TrainingRequest request_;
-  const RunContext& context_;
+  const Disk& disk_;
+  const Clock& clock_;
   RankGroup& ranks_;
   StopCauses stop_causes_;
-  RunFacts facts_;
   std::unique_ptr<RunStart> start_;
   std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
@@ -120,19 +124,18 @@ class TrainingRun final : public TrainerHost {
   /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
   NullSink no_sink_;
-  StartPoint from_;
+  TrainingState from_;
   std::vector<std::string> warnings_;  // from the start
   std::string judged_;  // name of the metric that selects the best model, "val_accuracy"
 };
 
 void TrainingRun::prepare() {
-  facts_.network = network_table(request_.config, ranks_.size());
-  facts_.hash = config_hash(facts_.typed, start_->identity().weights);
-  require_request(request_, *start_, ranks_, context_.disk);
+  start_->describe_config(ranks_.size());
+  require_request(request_, *start_, ranks_, disk_);
   open_keeper();
   request_.device.begins = [this](RunPhase phase) { begin(phase); };
   const RunStart::Warn warn_all = [this](const std::string& text) {
-    keeper_ ? keeper_->warn(text) : context_.warn(text);
+    keeper_ ? keeper_->warn(text) : request_.warn(text);
   };
   request_.device.warn = warn_all;
   session_ = start_->make_session(ranks_, warn_all);
@@ -148,14 +151,14 @@ void TrainingRun::prepare() {
                            weight_rule(session_->config(), *session_->data().train));
   }
   join_vote();
-  require_agreement(*session_, ranks_, facts_.typed, from_.state.step);
-  if (keeper_) warnings_ = require_room(*session_, request_, *start_, context_.disk);
+  require_agreement(*session_, ranks_, start_->config().typed, from_.step);
+  if (keeper_) warnings_ = require_room(*session_, request_, *start_, disk_);
   lasts_ = true;
   share_log_folder();
   if (!keeper_) return;
   // Before its record changes, a complete run stops to be one: if killed now, it is extended.
   if (keeper_->is_complete()) keeper_->write_status(RunState::starting);
-  start_->write_record(keeper_->folder(), facts_, *session_);
+  start_->write_record(keeper_->folder(), *session_);
   open_sinks();
 }
 
@@ -164,10 +167,10 @@ void TrainingRun::open_keeper() {
   const RankLimits& limits = request_.config.limits;
   lasts_ = start_->has_folder();
   keeper_ = std::make_unique<RunKeeper>(
-      context_.disk, context_.clock, start_->open_folder(context_.disk),
-      ProgressLimits{.first_step = limits.first_step, .step = limits.step}, context_.warn);
+      disk_, clock_, start_->open_folder(disk_),
+      ProgressLimits{.first_step = limits.first_step, .step = limits.step}, request_.warn);
   keeper_->status().host = host_name();
-  keeper_->status().config_hash = facts_.hash;
+  keeper_->status().config_hash = start_->config().hash;
   keeper_->status().epochs = request_.config.epochs;
   if (lasts_) keeper_->recall();
   if (!keeper_->is_complete()) keeper_->write_status(RunState::starting);
@@ -196,7 +199,7 @@ void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
   const std::string own = keeper_ ? fs::absolute(keeper_->folder().subfolder("logs")).string() : "";
   const fs::path folder = ranks_.from_first(own);
-  if (!keeper_) context_.log_to(folder / output_name(ranks_.rank()));
+  if (!keeper_) request_.log_to(folder / output_name(ranks_.rank()));
 }
 
 Banner TrainingRun::banner(std::size_t names) {
@@ -204,7 +207,7 @@ Banner TrainingRun::banner(std::size_t names) {
   banner.run = keeper_->folder().path().string();
   banner.init = request_.init ? text_of(*request_.init, names) : "";
   banner.judged = judged_;
-  banner.resumed = from_.resumed;
+  banner.resumed = start_->resumed();
   return banner;
 }
 
@@ -213,10 +216,10 @@ void TrainingRun::open_sinks() {
   judged_ = best_metric_column(best_metric_of(config, session_->metric_names()),
                                session_->metric_names());
   const PlotConfig plot = config.output.plot.value_or(PlotConfig{});
-  KeptRun kept{
+  SinkOptions kept{
       .columns = {.regularisation = session_->step().optimizer_step().has_regularisation(),
                   .clean = config.train_eval.has_value()},
-      .from = {.epoch = from_.state.epoch, .step = from_.state.step},
+      .from = {.epoch = from_.epoch, .step = from_.step},
       .steps = config.output.steps,
       .tensorboard = {},
       .hooks = make_hooks(),
@@ -233,20 +236,20 @@ void TrainingRun::open_sinks() {
       .banner = banner(kAllNames),
       .epochs = config.epochs};
   if (config.output.tensorboard) {
-    kept.tensorboard = tensorboard_head(*session_, facts_.resolved, from_.state.epoch);
+    kept.tensorboard = tensorboard_head(*session_, start_->config().resolved, from_.epoch);
   }
   for (const std::string& name : session_->metric_names()) {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }
-  keeper_->open_sinks(kept, context_.console(banner(kFewNames), kept.epochs));
+  keeper_->open_sinks(kept, request_.console(banner(kFewNames), kept.epochs));
   for (const std::string& warning : warnings_) warn(warning);
 }
 
 Hooks* TrainingRun::make_hooks() {
   const auto& commands = session_->config().hooks;
   if (!commands) return nullptr;
-  hooks_ = std::make_shared<Hooks>(context_.disk, *commands, keeper_->folder().subfolder("logs"),
-                                   context_.environment,
+  hooks_ = std::make_shared<Hooks>(disk_, *commands, keeper_->folder().subfolder("logs"),
+                                   request_.environment,
                                    [this](const std::string& text) { warn(text); });
   return hooks_.get();
 }
@@ -258,7 +261,7 @@ void TrainingRun::save(const TrainingState& state, bool best) {
   if (!keeper_) return;
   if (const auto& checkpoint = session_->config().checkpoint) {
     CheckpointContent content = snapshot(*session_, state);
-    content.run = start_->identity().id.value_or("");
+    content.run = start_->id().value_or("");
     keeper_->save(content, state, best, checkpoint->keep);
   } else if (best) {
     keeper_->save_best(snapshot(*session_, state), state);
@@ -319,23 +322,23 @@ void TrainingRun::end_epoch(const TrainingState& state) {
   if (keeper_) keeper_->end_epoch(state);
 }
 
-RunResult TrainingRun::train() {
-  const TrainerOptions options = trainer_options(*session_, from_, request_.eager);
+RunEnd TrainingRun::train() {
+  const TrainerOptions options = trainer_options(*session_, start_->unchanged(), request_.eager);
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
     keeper_->status().unit = sample_unit(session_->model().graph().graph).brief;
-    const std::string warning = start_->write_changes(keeper_->folder(), facts_, from_.state);
+    const std::string warning = start_->write_changes(keeper_->folder(), from_);
     if (!warning.empty()) warn(warning);
     data_files_.emplace(keeper_->folder(), session_->data(), start_->known_data());
     data_files_->write();
     if (session_->config().data.val_fraction) {
       keeper_->folder().write("val_samples.csv", val_samples_csv(*session_->data().val));
     }
-    keeper_->begin(judged_, from_.state, from_.resumed ? from_.resumed->checkpoint : "");
+    keeper_->begin(judged_, from_, start_->resumed() ? start_->resumed()->checkpoint : "");
   }
   if (ranks_.size() > 1) hash_news_.emplace(session_->data());
   if (hash_news_ && !hash_news_->expected()) hash_news_.reset();
-  Trainer trainer(trainer_parts(), options, from_.state);
+  Trainer trainer(trainer_parts(), options, from_);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());
 }
@@ -345,50 +348,52 @@ RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
           .signal = stop_vote_->signal(),
           .max_seconds = request_.max_seconds,
           .waited = state.epochs_since_best,
-          .position = position_of(*session_, state),
+          .reached = reached_by(*session_, state),
           .seconds = state.elapsed_seconds,
           .judged = judged_,
           .saves = session_->config().checkpoint.has_value()};
 }
 
-RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
-  RunResult result{.end = end_of(outcome, state)};
-  if (!keeper_) return result;
+RunEnd TrainingRun::finish(Outcome outcome, const TrainingState& state) {
+  RunEnd end = end_of(outcome, state);
+  if (!keeper_) return end;
   const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
   begin(RunPhase::saving);
   if (done) keeper_->write_weights(snapshot(*session_, state));
-  result.folder = keeper_->folder().path();
-  result.end.best = keeper_->status().best;
-  result.end.run = result.folder.string();
+  const fs::path& folder = keeper_->folder().path();
+  end.best = keeper_->status().best;
+  end.run = folder.string();
   const std::string& checkpoint = keeper_->status().last_checkpoint;
-  if (!checkpoint.empty()) result.end.checkpoint = (result.folder / checkpoint).string();
+  if (!checkpoint.empty()) end.reached.checkpoint = (folder / checkpoint).string();
   const bool late = outcome == Outcome::out_of_time;
   keeper_->finish(done   ? RunState::completed
                   : late ? RunState::stopped
                          : RunState::interrupted,
                   done   ? 0
                   : late ? 75
-                         : 128 + result.end.signal,
-                  state, end_line(LogStyle::keras, result.end));
-  result.hooks = hooks_;
-  return result;
+                         : 128 + end.signal,
+                  state, end_line(LogStyle::keras, end));
+  return end;
 }
 
 }  // namespace
 
-RunResult run_training(TrainingRequest request, const RunContext& context) {
-  RunResult result = TrainingRun(std::move(request), context).run();
+RunEnd run_training(TrainingRequest request, const Disk& disk, const Clock& clock,
+                    const StopSignals& signals, RankGroup& ranks) {
+  const auto warn = request.warn;
+  std::shared_ptr<Hooks> hooks;
+  RunEnd end = TrainingRun(std::move(request), disk, clock, signals, ranks).run(hooks);
   try {
-    context.ranks.sign_off();
+    ranks.sign_off();
   } catch (const Error& error) {
-    throw first_of_ranks(context.ranks, error);
+    throw first_of_ranks(ranks, error);
   }
   // Only now, as no rank may wait for commands of the user's.
-  if (result.hooks) {
-    result.hooks->warn_by(context.warn);
-    result.hooks->finish();
+  if (hooks) {
+    hooks->warn_by(warn);
+    hooks->finish();
   }
-  return result;
+  return end;
 }
 
 }  // namespace trainyard

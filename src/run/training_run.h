@@ -4,49 +4,38 @@
 // and model, and this folder is the run itself with its folder, resume and status. A run starts as
 // new_run or as resumed_run, and from then on is the same. Speed is measured in bench, text for
 // people is made in report.
+//
+// The types around a run:
+//
+//   asked        TrainingRequest   config, flags, and what of the process a run needs
+//   in progress  TrainingRun       one rank from start to end; the host of its Trainer
+//                RunStart          how it begins: NewRun or ResumedRun; texts of its config, its id
+//                Session           its device, data, model and training step
+//                RunKeeper         rank 0: what it writes into its RunFolder
+//                RunFolder         the lock, the names, whole files
+//   reported     RunPhase          what it does now; RunState: whether it has ended, and how
+//                RunProgress       epoch, step, loss and speed now
+//                RunStatus         status.json: these three, best value, checkpoint
+//                RunEnd            how run_training() ended: the last line, the exit code
+//   afterwards   RunHealth         a folder and its process as seen from outside, and the verdict
+//                RecordedRun       all that a folder tells, for comparisons and plots
+//                StoredModel       its weights with what is needed to use them
 #pragma once
-
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "ranks/rank_group.h"
 #include "ranks/stop_request.h"
 #include "report/epoch_line.h"
-#include "report/hooks.h"
-#include "report/metrics.h"
 #include "run/training_request.h"
 
 namespace trainyard {
 
-/// The environment of a run. All outlive it.
-struct RunContext {
-  const Disk& disk;
-  const Clock& clock;
-  const StopSignals& signals;
-  RankGroup& ranks;
-  /// Makes the console's sink once the contents of the banner are known.
-  std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console;
-  std::function<void(const std::string&)> warn;
-  /// Redirects the output of this process to that file from now on, if its folder is visible.
-  std::function<void(const std::filesystem::path&)> log_to;
-  /// All variables of the environment, as NAME=VALUE, for the run's hooks.
-  std::vector<std::string> environment = {};
-};
-
-struct RunResult {
-  std::filesystem::path folder;
-  RunEnd end;  // the signal that interrupted it may have arrived on any rank
-  std::shared_ptr<Hooks> hooks = nullptr;  // of rank 0, which still has to wait for them
-};
-
 /// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone writes the folder.
 /// Throws Error of any kind; the folder's status.json then says so. All ranks throw the same error:
-/// the first one, on whichever rank it occurred.
-[[nodiscard]] RunResult run_training(TrainingRequest request, const RunContext& context);
+/// the first one, on whichever rank it occurred. The signal that interrupted the run may have
+/// arrived on any rank. All references outlive the call.
+[[nodiscard]] RunEnd run_training(TrainingRequest request, const Disk& disk, const Clock& clock,
+                                  const StopSignals& signals, RankGroup& ranks);
 
 }  // namespace trainyard

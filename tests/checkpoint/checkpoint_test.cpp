@@ -77,8 +77,8 @@ TEST_CASE("a checkpoint of another run is refused with both runs named, even if 
     checkpoint.path = "runs/a b/0001/checkpoints/epoch-0001_step-000010";
     checkpoint.run = saved_by;
     std::string id = saved_by;
-    const std::string message = error_of(
-        ErrorKind::checkpoint, [&] { id = id_of_own(checkpoint, {run}, "runs/a b/0001"); });
+    const std::string message =
+        error_of(ErrorKind::checkpoint, [&] { id = id_of_own(checkpoint, run, "runs/a b/0001"); });
     CHECK(id == saved_by);
     return message;
   };
@@ -96,15 +96,15 @@ TEST_CASE("a checkpoint of another run is refused with both runs named, even if 
 TEST_CASE("the id of a run is that of its run.json, none if that cannot be read") {
   const TemporaryFolder folder;
   const auto file = folder / "run.json";
-  CHECK_FALSE(identity_of(file).id.has_value());
+  CHECK_FALSE(recorded_id(file).has_value());
   put_text(file, "{");
-  CHECK_FALSE(identity_of(file).id.has_value());
+  CHECK_FALSE(recorded_id(file).has_value());
   put_text(file, R"({"id": 3})");
-  CHECK_FALSE(identity_of(file).id.has_value());
+  CHECK_FALSE(recorded_id(file).has_value());
   put_text(file, R"({"version": "0.1"})");
-  CHECK(identity_of(file).id == "");
+  CHECK(recorded_id(file) == "");
   put_text(file, R"({"id": "0123"})");
-  CHECK(identity_of(file).id == "0123");
+  CHECK(recorded_id(file) == "0123");
 }
 
 TEST_CASE("a folder without checkpoints reports that none was ever written") {

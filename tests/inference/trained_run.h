@@ -17,20 +17,12 @@ inline void train_into_folder(const std::string& yaml, const std::filesystem::pa
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;
-  const RunContext context{
-      .disk = disk,
-      .clock = clock,
-      .signals = signals,
-      .ranks = alone,
-      .console = [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); },
-      .warn = [](const std::string&) {},
-      .log_to = [](const std::filesystem::path&) {}};
   static_cast<void>(run_training({.config = read_run(yaml),
                                   .original_yaml = yaml,
                                   .command = "train it",
                                   .id = id,
                                   .out = folder},
-                                 context));
+                                 disk, clock, signals, alone));
 }
 
 }  // namespace trainyard::test

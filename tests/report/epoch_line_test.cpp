@@ -177,7 +177,7 @@ TEST_CASE("banner, progress and end are also JSON objects") {
   CHECK(progress["time"] == "2000-02-29T12:34:56Z");
   CHECK(progress["step_in_epoch"] == 117);
   const Json done = parse_json(
-      end_line(LogStyle::json, {.position = {.epoch = 3}, .seconds = 5.5, .run = "r"}), {"line"});
+      end_line(LogStyle::json, {.reached = {.epoch = 3}, .seconds = 5.5, .run = "r"}), {"line"});
   CHECK(done["event"] == "done");
   CHECK(done["best"].is_null());
 }
@@ -245,12 +245,16 @@ RunEnd sample_end(Outcome outcome) {
           .signal = SIGINT,
           .max_seconds = 300,
           .waited = 5,
-          .position = {.epoch = 89, .epochs = 90, .step_in_epoch = 7, .steps = 391, .step = 34806},
+          .reached = {.epoch = 89,
+                      .epochs = 90,
+                      .step_in_epoch = 7,
+                      .steps = 391,
+                      .step = 34806,
+                      .checkpoint = "runs/r/0007/checkpoints/epoch-0089_step-034806"},
           .seconds = 1102,
           .judged = "val_accuracy",
           .best = BestValue{"val_accuracy", 0.9312, 84},
-          .run = "runs/r/0007",
-          .checkpoint = "runs/r/0007/checkpoints/epoch-0089_step-034806"};
+          .run = "runs/r/0007"};
 }
 
 constexpr const char* kKept =
@@ -261,10 +265,10 @@ constexpr const char* kKept =
 
 TEST_CASE("the last line names epochs, time, the best value and the folder") {
   RunEnd end = sample_end(Outcome::completed);
-  end.position.epoch = 90;
+  end.reached.epoch = 90;
   CHECK(end_line(LogStyle::keras, end) ==
         "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) - runs/r/0007");
-  CHECK(end_line(LogStyle::plain, {.position = {.epoch = 1}, .seconds = 2, .run = "r"}) ==
+  CHECK(end_line(LogStyle::plain, {.reached = {.epoch = 1}, .seconds = 2, .run = "r"}) ==
         "done: 1 epoch in 0:00:02 - r");
 }
 
@@ -278,7 +282,7 @@ TEST_CASE("the last line of a run that ended early says why, what was saved, and
   end.signal = SIGTERM;
   CHECK(end_line(LogStyle::keras, end).starts_with("stopped by SIGTERM - "));
   end = sample_end(Outcome::stopped_early);
-  end.position.step_in_epoch = 0;
+  end.reached.step_in_epoch = 0;
   CHECK(end_line(LogStyle::keras, end) ==
         "stopped early: 5 epochs without a better val_accuracy - after epoch 89/90 (step 34806 of "
         "the run) - saved: runs/r/0007/checkpoints/epoch-0089_step-034806 - best val_accuracy: "
@@ -308,8 +312,11 @@ TEST_CASE("the end of a run is an event with its reason, its checkpoint and the 
 }
 
 TEST_CASE("a resume prints its position in the run and its checkpoint") {
-  const ResumedFrom from{.position = {.epoch = 3, .epochs = 90, .steps = 391, .step = 1173},
-                         .checkpoint = "r/checkpoints/epoch-0003_step-001173"};
+  const Reached from{.epoch = 3,
+                     .epochs = 90,
+                     .steps = 391,
+                     .step = 1173,
+                     .checkpoint = "r/checkpoints/epoch-0003_step-001173"};
   CHECK(resumed_line(LogStyle::keras, from) ==
         "resuming after epoch 3/90 (step 1173 of the run) from "
         "r/checkpoints/epoch-0003_step-001173");

@@ -38,26 +38,26 @@ TEST_CASE("colours, bars and control characters do not reach the log, UTF-8 does
 }
 
 TEST_CASE("summary.txt says how the run ended") {
-  RunSummary summary{.run = "runs/x/0001",
-                     .changes = {"epochs=90", "seed=7"},
-                     .epochs = 90,
-                     .step = 35190,
-                     .seconds = 1102,
-                     .best = BestValue{"val_accuracy", 0.9312, 84},
-                     .best_values = {{"val_loss", 0.31}, {"val_accuracy", 0.9312}},
-                     .last_checkpoint = "epoch-0090_step-035190",
-                     .warnings = {"gnuplot was not found"}};
+  const RunStatus status{.state = RunState::completed,
+                         .at = {.epoch = 90, .step = 35190},
+                         .best = BestValue{"val_accuracy", 0.9312, 84},
+                         .last_checkpoint = "epoch-0090_step-035190"};
+  SummaryDetails summary{.run = "runs/x/0001",
+                         .changes = {"epochs=90", "seed=7"},
+                         .seconds = 1102,
+                         .best_values = {{"val_loss", 0.31}, {"val_accuracy", 0.9312}},
+                         .warnings = {"gnuplot was not found"}};
   summary.last = {{"loss", 0.25}, {"accuracy", 0.875}, {"val_loss", 0.5}, {"val_accuracy", 0.75}};
   summary.clean = {.epoch = 80, .values = {{"clean_loss", 0.125}, {"clean_accuracy", 0.96875}}};
-  CHECK(summary_text(summary) ==
+  CHECK(summary_text(status, summary) ==
         "run: runs/x/0001 (set: epochs=90, seed=7)\nstate: completed (exit code 0)\nepochs: "
         "90\nsteps: 35,190\n"
         "time: 0:18:22\nbest: val_accuracy 0.9312, val_loss 0.3100 (epoch 84)\n"
         "last: loss 0.2500, accuracy 0.8750, val_loss 0.5000, val_accuracy 0.7500\n"
         "clean: clean_loss 0.1250, clean_accuracy 0.9688 (epoch 80)\n"
         "checkpoint: epoch-0090_step-035190\nwarning: gnuplot was not found\n");
-  CHECK(summary_text(
-            {.run = "r", .state = RunState::diverged, .exit_code = 5, .message = "loss is nan"}) ==
+  CHECK(summary_text({.state = RunState::diverged, .exit_code = 5, .message = "loss is nan"},
+                     {.run = "r"}) ==
         "run: r\nstate: diverged (exit code 5)\nmessage: loss is nan\nepochs: 0\nsteps: 0\n"
         "time: 0:00:00\n");
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kNow = 951827696;
 
 /// A run that trains, seen two seconds after its status was written.
-RunSighting seen() {
+RunHealth seen() {
   return {.folder = "runs/x/0001",
           .status = {.state = RunState::running,
                      .pid = 77,
@@ -38,8 +38,8 @@ RunSighting seen() {
           .resumable = true};
 }
 
-void expect(const RunSighting& run, const std::string& verdict, int exit_code) {
-  const RunHealth health = judge_run(run);
+void expect(const RunHealth& run, const std::string& verdict, int exit_code) {
+  const RunHealth health = judged(run);
   CHECK(health.verdict == verdict);
   CHECK(health.exit_code == exit_code);
 }
@@ -51,37 +51,37 @@ TEST_CASE("a run whose process holds its folder and makes progress is working") 
 }
 
 TEST_CASE("a run without progress for longer than its limit hangs, even if its status is updated") {
-  RunSighting run = seen();
+  RunHealth run = seen();
   run.status.at.progressed = kNow - 60;
   expect(run, "working", 10);
   run.status.at.progressed = kNow - 61;
   expect(run, "hangs", 11);
-  CHECK(judge_run(run).reason.find("no progress for 61 s, more than 60 s") != std::string::npos);
+  CHECK(judged(run).reason.find("no progress for 61 s, more than 60 s") != std::string::npos);
 }
 
 TEST_CASE("a stopped process hangs at once, one with a stale status after a minute") {
-  RunSighting run = seen();
+  RunHealth run = seen();
   run.stopped = true;
   expect(run, "hangs", 11);
-  CHECK(judge_run(run).advice == "continue with: kill -CONT 77");
+  CHECK(judged(run).advice == "continue with: kill -CONT 77");
   run = seen();
   run.status.updated = kNow - 61;
   expect(run, "hangs", 11);
-  CHECK(judge_run(run).reason.find("not written its status for 61 s") != std::string::npos);
+  CHECK(judged(run).reason.find("not written its status for 61 s") != std::string::npos);
 }
 
 TEST_CASE("a run that has not ended and whose folder no process holds is dead") {
-  RunSighting run = seen();
+  RunHealth run = seen();
   run.locked = false;
   expect(run, "dead", 12);
-  CHECK(judge_run(run).advice.find("train resume") != std::string::npos);
+  CHECK(judged(run).advice.find("train resume") != std::string::npos);
   run.resumable = false;
-  CHECK(judge_run(run).advice == "start it again: nothing has been trained");
+  CHECK(judged(run).advice == "start it again: nothing has been trained");
 }
 
 TEST_CASE(
     "a lock of another machine may be invisible: a fresh status counts as alive for a minute") {
-  RunSighting run = seen();
+  RunHealth run = seen();
   run.locked = run.here = false;
   expect(run, "working", 10);
   run.status.updated = kNow - 61;
@@ -89,32 +89,32 @@ TEST_CASE(
 }
 
 TEST_CASE("a run that has ended has its own exit code, whoever holds its folder") {
-  RunSighting run = seen();
+  RunHealth run = seen();
   run.status.state = RunState::completed;
   run.status.exit_code = 0;
   run.status.updated = run.status.at.progressed = kNow - 100000;
   expect(run, "complete", 0);
-  CHECK(judge_run(run).advice.empty());
+  CHECK(judged(run).advice.empty());
   run.locked = false;
   expect(run, "complete", 0);
   run.status.state = RunState::stopped;
   run.status.exit_code = 75;
   expect(run, "stopped", 75);
-  CHECK(judge_run(run).advice.find("train resume") != std::string::npos);
+  CHECK(judged(run).advice.find("train resume") != std::string::npos);
 }
 
 TEST_CASE("doctor prints the verdict, the phase, the position and the last progress") {
-  const RunSighting run = seen();
-  CHECK(health_text(run, judge_run(run)) ==
+  const RunHealth run = seen();
+  CHECK(health_text(judged(run)) ==
         "working: runs/x/0001 is training\n"
         "  process 77 on box is alive; it counts as hung after 60 s without progress\n"
         "  epoch 3 of 4, step 25 of 40, loss 0.5000, 100 img/s, 0:01:05 left\n"
         "  best val_accuracy: 0.2500 (epoch 2)\n"
         "  last progress 0:00:03 ago, at 2000-02-29T12:34:53Z\n");
-  RunSighting of_texts = run;
+  RunHealth of_texts = run;
   of_texts.status.unit = "seq";
-  CHECK(health_text(of_texts, judge_run(run)).find(", 100 seq/s, ") != std::string::npos);
-  const Json json = health_json(run, judge_run(run));
+  CHECK(health_text(judged(of_texts)).find(", 100 seq/s, ") != std::string::npos);
+  const Json json = health_json(judged(run));
   CHECK(json.at("verdict") == "working");
   CHECK(json.at("seconds_since_progress") == 3);
   CHECK(json.at("lives") == true);
@@ -128,7 +128,7 @@ TEST_CASE("looking at a run detects whether a process holds it, and disturbs non
   {
     const RunFolder run = RunFolder::create_at(disk, path);
     put_text(path / "status.json", status_text({.pid = 77, .host = host_name()}));
-    const RunSighting run_seen = look_at_run(path, clock);
+    const RunHealth run_seen = look_at_run(path, clock);
     CHECK(run_seen.locked);
     CHECK(run_seen.here);
     CHECK_FALSE(run_seen.resumable);

@@ -215,19 +215,15 @@ TEST_CASE("a folder without config.yaml is not a run folder") {
         "'" + folder.path().string() + "' is not a run folder: it has no config.yaml");
 }
 
-TEST_CASE("the record of a run is written, and a resume adds its command") {
+TEST_CASE("a resume adds its command") {
   const TemporaryFolder folder;
   const Disk disk;
   const RunFolder run = RunFolder::create(disk, folder.path(), "x");
-  run.write_record({.config_yaml = "a: 1\n",
-                    .original_yaml = "# mine\na: 1\n",
-                    .command = "train --config x.yaml",
-                    .run_json = "{}\n"});
+  run.write("command.txt", "train --config x.yaml\n");
+  run.write("config.yaml", "a: 1\n");
   run.add_command("train resume x/0001");
   CHECK(text_of(run.file("config.yaml")) == "a: 1\n");
-  CHECK(text_of(run.file("config.orig.yaml")) == "# mine\na: 1\n");
   CHECK(text_of(run.file("command.txt")) == "train --config x.yaml\ntrain resume x/0001\n");
-  CHECK(text_of(run.file("run.json")) == "{}\n");
   CHECK(is_run_folder(run.path()));
   CHECK(std::filesystem::is_directory(run.subfolder("eval")));
 }

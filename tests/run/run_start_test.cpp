@@ -50,15 +50,7 @@ void train_into(const fs::path& folder) {
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;
-  const RunContext context{
-      .disk = disk,
-      .clock = clock,
-      .signals = signals,
-      .ranks = alone,
-      .console = [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); },
-      .warn = [](const std::string&) {},
-      .log_to = [](const fs::path&) {}};
-  static_cast<void>(run_training(new_request(folder), context));
+  static_cast<void>(run_training(new_request(folder), disk, clock, signals, alone));
 }
 
 TrainingRequest resume_request(const fs::path& folder,
@@ -66,11 +58,6 @@ TrainingRequest resume_request(const fs::path& folder,
   return {.config = read_run_config(folder / "config.yaml", overrides),
           .command = "resume it",
           .resume = folder};
-}
-
-RunFacts facts_of(const TrainingRequest& request) {
-  const std::string resolved = resolved_yaml(request.config);
-  return {.resolved = resolved, .network = "a table", .hash = config_hash(resolved, "")};
 }
 
 std::string text_in(const fs::path& folder, const std::string& name) {
@@ -97,11 +84,12 @@ struct Started {
   explicit Started(RunStart& start) {
     const auto warn = [this](const std::string& text) { warnings.push_back(text); };
     session = start.make_session(alone, warn);
-    point = start.fill(*session, warn);
+    state = start.fill(*session, warn);
+    start.describe_config(1);
   }
   RankGroup alone{{}};
   std::unique_ptr<Session> session;
-  StartPoint point;
+  TrainingState state;
   std::vector<std::string> warnings;
 };
 
@@ -121,7 +109,7 @@ TEST_CASE("a new run has a folder of its own, made when it is opened") {
   const NewRun start(request);
   CHECK(start.folder() == folder / "run");
   CHECK_FALSE(start.has_folder());
-  CHECK(start.identity().id == "an id");
+  CHECK(start.id() == "an id");
   start.require_folder(Disk());
   CHECK_FALSE(fs::exists(folder / "run"));
   CHECK(start.open_folder(Disk()).path() == folder / "run");
@@ -147,8 +135,8 @@ TEST_CASE("a new run starts at step 0 with the weights of its seed") {
   TrainingRequest request = new_request(folder / "run");
   NewRun start(request);
   Started started(start);
-  CHECK(started.point.state.step == 0);
-  CHECK_FALSE(started.point.resumed.has_value());
+  CHECK(started.state.step == 0);
+  CHECK_FALSE(start.resumed().has_value());
   CHECK(started.warnings.empty());
   Session alike(request.config, {}, nullptr, started.alone);
   alike.model().initialize(static_cast<std::uint64_t>(request.config.seed));
@@ -161,22 +149,21 @@ TEST_CASE("a new run writes its whole record, and no changes") {
   TrainingRequest request = new_request(folder / "run");
   NewRun start(request);
   Started started(start);
-  const RunFacts facts = facts_of(request);
   {
     const Disk disk;
     const RunFolder opened = start.open_folder(disk);
-    start.write_record(opened, facts, *started.session);
-    CHECK(start.write_changes(opened, facts, {}).empty());
+    start.write_record(opened, *started.session);
+    CHECK(start.write_changes(opened, {}).empty());
   }
-  CHECK(text_in(folder / "run", "config.yaml") == facts.resolved);
+  CHECK(text_in(folder / "run", "config.yaml") == start.config().resolved);
   CHECK(text_in(folder / "run", "config.orig.yaml") == kStartedRun);
   CHECK(text_in(folder / "run", "command.txt") == "train it\n");
-  CHECK(text_in(folder / "run", "network.txt") == "a table");
+  CHECK(text_in(folder / "run", "network.txt") == start.config().network);
   CHECK_FALSE(fs::exists(folder / "run" / "config.1.yaml"));
   const Json run = parse_json(text_in(folder / "run", "run.json"), {.name = "run.json"});
   CHECK(run.at("id").get<std::string>() == "an id");
   CHECK(run.at("ranks").get<int>() == 1);
-  CHECK(run.at("config_hash").get<std::string>() == facts.hash);
+  CHECK(run.at("config_hash").get<std::string>() == start.config().hash);
   CHECK(run.at("overrides").dump() == R"(["epochs=1"])");
   CHECK(run.at("threads").get<int>() == 1);
 }
@@ -189,17 +176,17 @@ TEST_CASE("a resumed run continues in its folder, from its newest checkpoint") {
   ResumedRun start(request);
   CHECK(start.folder() == run);
   CHECK(start.has_folder());
-  CHECK(start.identity().id == "an id");
+  CHECK(start.id() == "an id");
   start.require_folder(Disk());
   CHECK(start.open_folder(Disk()).path() == run);
   Started started(start);
   CHECK(started.warnings.empty());
-  CHECK(started.point.state.epoch == 1);
-  CHECK(started.point.state.step == 10);
+  CHECK(started.state.epoch == 1);
+  CHECK(started.state.step == 10);
   const auto checkpoint = load_newest_checkpoint(run / "checkpoints");
   REQUIRE(checkpoint.has_value());
-  CHECK(started.point.resumed.value().checkpoint == checkpoint->path.string());
-  CHECK(started.point.resumed->position.epochs == 2);
+  CHECK(start.resumed().value().checkpoint == checkpoint->path.string());
+  CHECK(start.resumed()->epochs == 2);
   CHECK((weights_in(*started.session) ==
          weights_in(checkpoint->files.at("weights.safetensors").tensors())));
 }
@@ -212,8 +199,8 @@ TEST_CASE("a run without a checkpoint is resumed at step 0, with a warning") {
   const TrainingRequest request = resume_request(run);
   ResumedRun start(request);
   Started started(start);
-  CHECK(started.point.state.step == 0);
-  CHECK_FALSE(started.point.resumed.has_value());
+  CHECK(started.state.step == 0);
+  CHECK_FALSE(start.resumed().has_value());
   CHECK(started.warnings == std::vector<std::string>{"no checkpoint was ever written in " +
                                                      run.string() + ": starting at step 0"});
   Session alike(request.config, {}, nullptr, started.alone);
@@ -228,20 +215,19 @@ TEST_CASE("a resumed run adds its command, and records a changed config when it 
   const std::string former = text_in(run, "config.yaml");
   const TrainingRequest request = resume_request(run, {"epochs=2"});
   ResumedRun start(request);
-  const RunFacts facts = facts_of(request);
   Started started(start);
   const Disk disk;
   const RunFolder opened = start.open_folder(disk);
-  start.write_record(opened, facts, *started.session);
+  start.write_record(opened, *started.session);
   CHECK(text_in(run, "command.txt") == "train it\nresume it\n");
-  CHECK(text_in(run, "network.txt") == "a table");
+  CHECK(text_in(run, "network.txt") == start.config().network);
   CHECK(text_in(run, "config.yaml") == former);
-  CHECK(start.write_changes(opened, facts, started.point.state).empty());
-  CHECK(text_in(run, "config.yaml") == facts.resolved);
+  CHECK(start.write_changes(opened, started.state).empty());
+  CHECK(text_in(run, "config.yaml") == start.config().resolved);
   CHECK(text_in(run, "config.1.yaml") == former);
   const Json record = parse_json(text_in(run, "run.json"), {.name = "run.json"});
   CHECK(record.at("id").get<std::string>() == "an id");
-  CHECK(record.at("config_hash").get<std::string>() == facts.hash);
+  CHECK(record.at("config_hash").get<std::string>() == start.config().hash);
   REQUIRE(record.at("config_changes").size() == 1);
   CHECK(record.at("config_changes")[0].at("epoch").get<int>() == 2);
   CHECK(record.at("config_changes")[0].at("step").get<int>() == 11);
@@ -259,15 +245,16 @@ TEST_CASE("a resume writes what a start or a save that died left out") {
   ResumedRun start(request);
   Started started(start);
   CHECK(started.warnings.empty());
-  CHECK(started.point.unchanged);
+  CHECK(start.unchanged());
   const Disk disk;
-  start.write_record(start.open_folder(disk), facts_of(request), *started.session);
+  start.write_record(start.open_folder(disk), *started.session);
   CHECK(text_in(run, "samples.json") == samples);
   CHECK(text_in(checkpoints, "best") == best);
   CHECK(text_in(checkpoints, "last") == best);
   const TrainingRequest longer = resume_request(run, {"epochs=2"});
   ResumedRun changed(longer);
-  CHECK_FALSE(Started(changed).point.unchanged);
+  (void)Started(changed);
+  CHECK_FALSE(changed.unchanged());
 }
 
 TEST_CASE("a resume with the run's own config changes no record of it") {
@@ -277,7 +264,7 @@ TEST_CASE("a resume with the run's own config changes no record of it") {
   const std::string former = text_in(run, "config.yaml"), record = text_in(run, "run.json");
   const TrainingRequest request = resume_request(run);
   const ResumedRun start(request);
-  CHECK(start.write_changes(start.open_folder(Disk()), facts_of(request), {}).empty());
+  CHECK(start.write_changes(start.open_folder(Disk()), {}).empty());
   CHECK(text_in(run, "config.yaml") == former);
   CHECK(text_in(run, "run.json") == record);
   CHECK_FALSE(fs::exists(run / "config.1.yaml"));

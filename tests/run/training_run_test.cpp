@@ -36,16 +36,8 @@ void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& cho
            const std::filesystem::path& folder) {
   const Disk disk;
   const SystemClock clock;
-  const RunContext context{
-      .disk = disk,
-      .clock = clock,
-      .signals = signals,
-      .ranks = ranks,
-      .console = [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); },
-      .warn = [](const std::string&) {},
-      .log_to = [](const std::filesystem::path&) {}};
-  static_cast<void>(
-      run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder}, context));
+  static_cast<void>(run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder},
+                                 disk, clock, signals, ranks));
 }
 
 /// How a run of one rank ends whose GPU fails to do this: the exit code, then the text.

@@ -44,7 +44,7 @@ Banner banner_of(Session& session) {
           .unit = std::string(sample_unit(session.model().graph().graph).brief)};
 }
 
-RunPosition position_of(const Session& session, const TrainingState& state) {
+Reached reached_by(const Session& session, const TrainingState& state) {
   return {.epoch = state.epoch,
           .epochs = session.config().epochs,
           .step_in_epoch = state.step_in_epoch,

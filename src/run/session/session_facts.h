@@ -10,6 +10,6 @@ namespace trainyard {
 /// The part that the session itself knows: without run, init, judged and resumed.
 [[nodiscard]] Banner banner_of(Session& session);
 
-[[nodiscard]] RunPosition position_of(const Session& session, const TrainingState& state);
+[[nodiscard]] Reached reached_by(const Session& session, const TrainingState& state);
 
 }  // namespace trainyard
