@@ -21,9 +21,9 @@ namespace trainyard {
 namespace {
 
 constexpr Operation kMeasuring{"measuring"};
-// Before a window: a step that is not recorded, the recording for each of a batch's places, and the
+// Before a window: a step that is not recorded, the recording for each of a batch's staging slots, and the
 // prefetched batches.
-constexpr int kUntimedSteps = 1 + BatchUpload::kPlaces;
+constexpr int kUntimedSteps = 1 + BatchUpload::kSlots;
 
 /// A rank that trains without an end.
 class RankBench {

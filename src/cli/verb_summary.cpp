@@ -22,7 +22,7 @@
 #include "graph/figure.h"
 #include "graph/include.h"
 #include "graph/summary.h"
-#include "model/model_plan.h"
+#include "model/model_programs.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"

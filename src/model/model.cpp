@@ -180,15 +180,15 @@ void Model::make_batch_memory() {
 }
 
 std::byte* Model::image_part(std::size_t index) const {
-  return batch_memory_->data(graph_.fields.size() + 1 + index, batch_place());
+  return batch_memory_->data(graph_.fields.size() + 1 + index, batch_slot());
 }
 
 void Model::make_reorders(int threads) {
   if (programs_.sizes.staging_bytes == 0 || compute_.batches != nullptr) return;
   const TensorView images = eval().view(graph_.images);
   const Layout plain = plain_layout(shape_of(images.layout));
-  for (std::size_t place = 0; place < batch_memory_->places(); ++place) {
-    const TensorView from{batch_memory_->data(graph_.fields.size() + 1, place), DType::f32, plain};
+  for (std::size_t slot = 0; slot < batch_memory_->slots(); ++slot) {
+    const TensorView from{batch_memory_->data(graph_.fields.size() + 1, slot), DType::f32, plain};
     reorder_images_.push_back(
         compute_.executors.make_reorder(plain, DType::f32, images.layout, images.type, threads));
     reorder_images_.back()->bind({.inputs = {from}, .outputs = {images}});
@@ -238,7 +238,7 @@ void Model::take_batch(EvaluatedSplit split) {
       split == EvaluatedSplit::training ? train_images_ : eval_images_;
   if (images != nullptr) {
     // The launch that reads the samples' indices is the one that brings them home.
-    const std::byte* const index = batch_memory_->data(graph_.fields.size(), batch_place());
+    const std::byte* const index = batch_memory_->data(graph_.fields.size(), batch_slot());
     images->gather({.sample_index = reinterpret_cast<const std::int64_t*>(index),
                     .spatial = reinterpret_cast<const SpatialStep*>(image_part(0)),
                     .colours = reinterpret_cast<const ColourStep*>(image_part(1)),
@@ -250,7 +250,7 @@ void Model::take_batch(EvaluatedSplit split) {
                             eval().view(graph_.images), batch_memory_->words());
   } else {
     batch_memory_->take();
-    if (!reorder_images_.empty()) reorder_images_[batch_place()]->run();
+    if (!reorder_images_.empty()) reorder_images_[batch_slot()]->run();
   }
 }
 

@@ -85,8 +85,8 @@ class Model {
   /// images as the first layer reads them. To be called before each run of a program; evaluate()
   /// does it itself.
   void take_batch(EvaluatedSplit split);
-  /// Addresses of the work on a batch differ from place to place: see BatchMemory.
-  [[nodiscard]] std::size_t batch_place() const { return batch_memory_->place(); }
+  /// Addresses of the work on a batch differ from slot to slot: see BatchMemory.
+  [[nodiscard]] std::size_t batch_slot() const { return batch_memory_->slot(); }
   /// Enqueues adding the losses and metrics of the batch that `program` has just run to the sums.
   void add_results(const Program& program) {
     (&program == programs_.train.get() ? *train_results_ : *eval_results_).add();
@@ -94,7 +94,7 @@ class Model {
   [[nodiscard]] const BatchResults& train_results() const { return *train_results_; }
   /// Enqueues the evaluation of the loaded batch of `split`; its results are added to the sums.
   void evaluate(EvaluatedSplit split = EvaluatedSplit::validation) {
-    evaluations_[static_cast<std::size_t>(split)].run(batch_place());
+    evaluations_[static_cast<std::size_t>(split)].run(batch_slot());
   }
   /// The outputs of the evaluated batches of validation; null unless ModelOptions::kept_outputs.
   [[nodiscard]] OutputRows* output_rows() { return output_rows_.get(); }
@@ -129,7 +129,7 @@ class Model {
   std::unique_ptr<BatchResults> train_results_, eval_results_;
   std::unique_ptr<Executor> pack_;  // of all weights; null: the executors read them as they are
   std::unique_ptr<OutputRows> output_rows_;
-  // From the host's images to the first layer's, by BatchMemory::place(); empty: not needed.
+  // From the host's images to the first layer's, by BatchMemory::slot(); empty: not needed.
   std::vector<std::unique_ptr<Executor>> reorder_images_;
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;

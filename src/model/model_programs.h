@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "compute/executor.h"
 #include "device/statistics_sum.h"
@@ -67,5 +68,12 @@ struct ModelPrograms {
 [[nodiscard]] MemoryForecast forecast(const ModelPrograms& programs);
 [[nodiscard]] MemoryForecast forecast(const ModelPlans& plans, const TrainingGraph& graph,
                                       const ModelOptions& options);
+
+/// Steps, tensors, offsets and memory of the training program, as its executors request them.
+[[nodiscard]] std::string plan_text(const TrainingGraph& graph, const ExecutorFactory& executors,
+                                    const ModelOptions& options);
+/// The same for a target without its device, with the most that its executors may request.
+[[nodiscard]] std::string plan_text_without_device(const TrainingGraph& graph,
+                                                   const ModelOptions& options);
 
 }  // namespace trainyard

@@ -1,6 +1,7 @@
 // The optimizer step: from summed gradients to new weights and running statistics.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -8,10 +9,18 @@
 #include "device/device_array.h"
 #include "model/model.h"
 #include "optim/optimizer.h"
-#include "train/merged_step.h"
+#include "optim/packed_form.h"
 #include "train/rule_groups.h"
 
 namespace trainyard {
+
+/// What the two launches of a step take along of the work before and behind them.
+struct MergedStep {
+  ResultSums results;                  // of the training program's batch
+  DeviceArray<PackedForms> gradients;  // that the program leaves packed, by parameter
+  std::size_t gradient_bytes = 0;      // of what these refer to
+  DeviceArray<PackedForms> weights;    // the trained ones
+};
 
 struct OptimizerStepOptions {
   double clip_norm = 0;  // of the gradients' L2 norm; 0: no clipping

@@ -84,9 +84,9 @@ void TrainStep::run_by(const std::function<void()>& pass) {
 void TrainStep::run_pass(std::int64_t pass) {
   if (recorded_ == Recorded::nothing) return enqueue(pass);
   if (recorded_ == Recorded::whole) {
-    return recordings_[static_cast<std::size_t>(pass)].run(model_.batch_place());
+    return recordings_[static_cast<std::size_t>(pass)].run(model_.batch_slot());
   }
-  recordings_.front().run(model_.batch_place());
+  recordings_.front().run(model_.batch_slot());
   reduce(pass);
   if (is_last(pass)) recordings_.back().run();
 }

@@ -19,7 +19,6 @@
 #include "train/busy_mean.h"
 #include "train/divergence.h"
 #include "train/evaluator.h"
-#include "ranks/rank_group.h"
 #include "train/train_step.h"
 #include "train/training_state.h"
 

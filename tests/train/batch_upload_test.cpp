@@ -1,6 +1,6 @@
 // Batches on a device whose queues run later than the host enqueues, one ahead of the other as far
 // as events allow: in any order, each batch must arrive complete.
-#include "model/batch_upload.h"
+#include "model/batch_memory.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "model/batch_memory.h"
 #include "simulated_gpu.h"
 
 using namespace trainyard;
@@ -73,7 +72,7 @@ std::vector<std::vector<int>> arrivals(Late& late, bool work_between) {
     std::ranges::fill(images, -1);
     memory.take();
     std::vector<int>& to = seen[static_cast<std::size_t>(i)];
-    late.queue.copy(to.data(), memory.data(2, memory.place()), 40 * sizeof(int));
+    late.queue.copy(to.data(), memory.data(2, memory.slot()), 40 * sizeof(int));
     late.queue.copy(to.data() + 40, home.parts()[0].home, sizeof(int));
     late.queue.copy(to.data() + 41, home.parts()[1].home, 2 * sizeof(int));
     while (work_between && late.machine.order.front()->work()) {
@@ -115,19 +114,19 @@ TEST_CASE("batches are read in four places in turn, or in one") {
   for (const bool uploads : {true, false}) {
     Late late(true, uploads);
     BatchMemory memory(late.compute(), home.parts());
-    CHECK(memory.places() == (uploads ? 4 : 1));
+    CHECK(memory.slots() == (uploads ? 4 : 1));
     std::vector<const std::byte*> places;
     const std::vector<std::span<const std::byte>> empty(3);
-    for (std::size_t i = 0; i < 2 * memory.places(); ++i) {
+    for (std::size_t i = 0; i < 2 * memory.slots(); ++i) {
       memory.put(empty);
-      CHECK(memory.place() == i % memory.places());
-      places.push_back(memory.data(2, memory.place()));
-      CHECK(places[i] == places[i % memory.places()]);
+      CHECK(memory.slot() == i % memory.slots());
+      places.push_back(memory.data(2, memory.slot()));
+      CHECK(places[i] == places[i % memory.slots()]);
       late.machine.work_all();
     }
     std::ranges::sort(places);
     CHECK(std::ranges::distance(places.begin(), std::ranges::unique(places).begin()) ==
-          static_cast<std::ptrdiff_t>(memory.places()));
+          static_cast<std::ptrdiff_t>(memory.slots()));
   }
 }
 
