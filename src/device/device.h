@@ -77,9 +77,9 @@ class Device {
   [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
   /// A queue whose work begins before other queues' work that is ready too, where a device can
   /// order them; recordings keep that.
-  [[nodiscard]] virtual std::unique_ptr<Queue> make_urgent_queue() { return make_queue(); }
+  [[nodiscard]] virtual std::unique_ptr<Queue> make_high_priority_queue() { return make_queue(); }
   /// One whose work begins after that of other queues.
-  [[nodiscard]] virtual std::unique_ptr<Queue> make_patient_queue() { return make_queue(); }
+  [[nodiscard]] virtual std::unique_ptr<Queue> make_low_priority_queue() { return make_queue(); }
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
   /// Records what `work` enqueues on `queue`, without running it if the device can (a captured
   /// graph). Addresses, sizes and scalars are fixed at recording. `work` may be called now or by

@@ -7,7 +7,7 @@
 
 #include "base/offset_allocator.h"
 #include "compute/copy/packed_parameters.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 
 namespace trainyard {
 namespace {
@@ -24,7 +24,7 @@ class Unpacker {
         owners_(parameter_owners(plan.laid_out.graph)),
         keeps_(plan.target.merges_launches && blocks.parameter_elements <= kMostLeftPacked) {
     const std::size_t element = size_of(plan.target.arithmetic());
-    for (const GradientBucket& bucket : insert_collectives(plan, blocks, element)) {
+    for (const GradientBucket& bucket : cut_gradient_buckets(plan, blocks, element)) {
       ends_.push_back(bucket.steps);
     }
   }

@@ -93,18 +93,18 @@ std::size_t offset_in_root(const Plan& plan, TensorId id) {
 
 /// Lowest offset at which `block` does not overlap a placed block that is alive at the same time.
 std::size_t lowest_free_offset(const Block& block, const std::vector<Block>& placed) {
-  std::vector<const Block*> exclusive_keys;
+  std::vector<const Block*> overlapping;
   for (const Block& other : placed) {
     if (other.life.first <= block.life.last && block.life.first <= other.life.last) {
-      exclusive_keys.push_back(&other);
+      overlapping.push_back(&other);
     }
   }
-  std::sort(exclusive_keys.begin(), exclusive_keys.end(),
+  std::sort(overlapping.begin(), overlapping.end(),
             [](const Block* a, const Block* b) { return a->offset < b->offset; });
   std::size_t offset = 0;
-  for (const Block* rival : exclusive_keys) {
-    if (offset + block.bytes <= rival->offset) break;
-    offset = std::max(offset, rival->offset + rival->bytes);
+  for (const Block* other : overlapping) {
+    if (offset + block.bytes <= other->offset) break;
+    offset = std::max(offset, other->offset + other->bytes);
   }
   return offset;
 }

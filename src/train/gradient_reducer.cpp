@@ -114,8 +114,8 @@ std::vector<GradientBucket> GradientReducer::overlapped_buckets() const {
   if (!overlaps) return {};
   const DType type = options_.transport == DType::f32 ? model_.memory().type() : options_.transport;
   const Plan& plan = model_.train().plan();
-  if (!options_.buckets) return insert_collectives(plan, model_.blocks(), size_of(type));
-  return insert_collectives(plan, model_.blocks(), size_of(type), *options_.buckets);
+  if (!options_.buckets) return cut_gradient_buckets(plan, model_.blocks(), size_of(type));
+  return cut_gradient_buckets(plan, model_.blocks(), size_of(type), *options_.buckets);
 }
 
 void GradientReducer::reduce(std::int64_t pass) {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "optim/gradient.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 
 namespace trainyard {
 namespace {

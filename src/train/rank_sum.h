@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/compute.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 #include "ranks/comm/communicator.h"
 
 namespace trainyard {

@@ -17,7 +17,7 @@ struct GpuUnderTest {
 
   std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue = device->make_queue();
-  std::unique_ptr<Queue> beside = device->make_patient_queue();
+  std::unique_ptr<Queue> beside = device->make_low_priority_queue();
   std::unique_ptr<ExecutorFactory> executors =
       make_cuda_executors({.device = device.get(),
                            .queue = queue.get(),

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "layer_network.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

@@ -40,7 +40,7 @@ std::string no_gpu() {
 Gpu::Gpu(int ordinal)
     : device_(cuda::make_cuda_device(ordinal)),
       queue_(device_->make_queue()),
-      beside_(device_->make_patient_queue()),
+      beside_(device_->make_low_priority_queue()),
       forked_(device_->make_event()),
       joined_(device_->make_event()) {
   TY_CUDA(cudaGetDeviceProperties(&facts_, ordinal));

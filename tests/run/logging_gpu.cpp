@@ -36,8 +36,8 @@ class LoggingDevice final : public Device {
     return allocate(bytes);
   }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override { return host_->make_queue(); }
-  [[nodiscard]] std::unique_ptr<Queue> make_urgent_queue() override {
-    events_.emplace_back("urgent queue");
+  [[nodiscard]] std::unique_ptr<Queue> make_high_priority_queue() override {
+    events_.emplace_back("high-priority queue");
     return make_queue();
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return host_->make_event(); }

@@ -12,8 +12,8 @@
 
 namespace trainyard::test {
 
-/// What happened to a rank's GPU, in order: "urgent queue" for each of those, "free" for each piece
-/// of its memory, "give up" for its group.
+/// What happened to a rank's GPU, in order: "high-priority queue" for each of those, "free" for
+/// each piece of its memory, "give up" for its group.
 using GpuEvents = std::vector<std::string>;
 
 /// Called with what a GPU is about to do, "make executors" or "record"; if it throws, the GPU

@@ -59,7 +59,7 @@ TEST_CASE("an error aborts the group of a rank on a GPU before any memory is fre
   }
 }
 
-TEST_CASE("the queue of a GPU's all-reduces is an urgent one, and no other is") {
+TEST_CASE("the queue of a GPU's all-reduces has high priority, and no other has") {
   GpuEvents events;
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
@@ -68,7 +68,7 @@ TEST_CASE("the queue of a GPU's all-reduces is an urgent one, and no other is") 
     CHECK(session.device().compute().sums != nullptr);
   });
   CHECK(outcomes == testing::Outcomes(2));
-  CHECK(std::ranges::count(events, "urgent queue") == 1);
+  CHECK(std::ranges::count(events, "high-priority queue") == 1);
 }
 
 TEST_CASE("a rank on a GPU that ends normally does not abort its group") {

@@ -6,7 +6,7 @@
 
 #include "graph/include.h"
 #include "model/model_programs.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 #include "plan_rules.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/run_config.h"
@@ -108,7 +108,7 @@ TEST_CASE(
     const ModelPlans plans = make_plans_without_device(shipped.graph, cuda_target(Precision::fp32));
     const auto bytes = static_cast<std::size_t>(plans.blocks.parameter_elements) * sizeof(float);
     const BucketBytes sizes = bucket_bytes(bytes);
-    const auto buckets = insert_collectives(*plans.train, plans.blocks, sizeof(float), sizes);
+    const auto buckets = cut_gradient_buckets(*plans.train, plans.blocks, sizeof(float), sizes);
     CHECK((buckets.size() == 1) == (bytes < sizes.single));
     CHECK(buckets.size() <= 2 + bytes / sizes.full);
     most = std::max(most, buckets.size());

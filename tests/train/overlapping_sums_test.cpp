@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "forwarding_ranks.h"
 #include "no_tree_ranks.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 #include "rank_training.h"
 #include "simulated_gpu.h"
 #include "small_training.h"
@@ -249,7 +249,7 @@ TEST_CASE("the content of a bucket after its own steps is final") {
       std::vector<float> then;
       std::size_t done = 0;
       const auto buckets =
-          insert_collectives(program.plan(), model.blocks(), sizeof(float), kSmallBuckets);
+          cut_gradient_buckets(program.plan(), model.blocks(), sizeof(float), kSmallBuckets);
       CHECK(buckets.size() > 2);
       std::vector<float> images(2 * 3 * 9 * 7);
       for (std::size_t i = 0; i < images.size(); ++i)

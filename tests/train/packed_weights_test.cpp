@@ -10,7 +10,7 @@
 #include "base/offset_allocator.h"
 #include "every_op.h"
 #include "model/model_programs.h"
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 #include "plan_rules.h"
 #include "small_training.h"
 
@@ -118,7 +118,7 @@ layers:
                                     Precision::bf16, 2);
   const Plan& plan = *plans.train;
   check_unpacked(plan);
-  const auto buckets = insert_collectives(plan, plans.blocks, sizeof(float));
+  const auto buckets = cut_gradient_buckets(plan, plans.blocks, sizeof(float));
   CHECK(buckets.size() > 2);
   std::vector<std::size_t> ends;
   for (const GradientBucket& bucket : buckets) ends.push_back(bucket.steps - 1);

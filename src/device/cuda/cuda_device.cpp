@@ -20,13 +20,13 @@ struct FreePinned {
   void operator()(void* memory) const { ignore(cudaFreeHost(memory)); }
 };
 
-cudaStream_t make_stream(int ordinal, CudaQueue::Urgency urgency) {
+cudaStream_t make_stream(int ordinal, CudaQueue::Priority wanted) {
   const CurrentDevice current(ordinal);
   int least = 0, greatest = 0;
   TY_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  const int usual = std::max(greatest, least - 1);  // a smaller number is more urgent
-  const int priority = urgency == CudaQueue::Urgency::most    ? greatest
-                       : urgency == CudaQueue::Urgency::usual ? usual
+  const int usual = std::max(greatest, least - 1);  // a smaller number is a higher priority
+  const int priority = wanted == CudaQueue::Priority::high    ? greatest
+                       : wanted == CudaQueue::Priority::usual ? usual
                                                               : least;
   cudaStream_t stream = nullptr;
   TY_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
@@ -147,11 +147,11 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CudaQueue>(ordinal_);
   }
-  [[nodiscard]] std::unique_ptr<Queue> make_urgent_queue() override {
-    return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Urgency::most);
+  [[nodiscard]] std::unique_ptr<Queue> make_high_priority_queue() override {
+    return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Priority::high);
   }
-  [[nodiscard]] std::unique_ptr<Queue> make_patient_queue() override {
-    return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Urgency::least);
+  [[nodiscard]] std::unique_ptr<Queue> make_low_priority_queue() override {
+    return std::make_unique<CudaQueue>(ordinal_, CudaQueue::Priority::low);
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(ordinal_);
@@ -193,8 +193,8 @@ class CudaDevice final : public Device {
 void DestroyStream::operator()(cudaStream_t stream) const { ignore(cudaStreamDestroy(stream)); }
 void DestroyEvent::operator()(cudaEvent_t event) const { ignore(cudaEventDestroy(event)); }
 
-CudaQueue::CudaQueue(int ordinal, Urgency urgency)
-    : ordinal_(ordinal), stream_(make_stream(ordinal, urgency)) {}
+CudaQueue::CudaQueue(int ordinal, Priority priority)
+    : ordinal_(ordinal), stream_(make_stream(ordinal, priority)) {}
 
 void CudaQueue::copy(void* to, const void* from, std::size_t bytes) {
   TY_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()));

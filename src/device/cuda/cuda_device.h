@@ -22,11 +22,11 @@ struct DestroyEvent {
 /// the host's side only.
 class CudaQueue final : public Queue {
  public:
-  enum class Urgency { least, usual, most };
+  enum class Priority { low, usual, high };
 
-  /// On the device `ordinal`; not ordered with any other stream. The blocks of a more urgent
-  /// one's kernels are placed before those of others that wait for a processor.
-  explicit CudaQueue(int ordinal, Urgency urgency = Urgency::usual);
+  /// On the device `ordinal`; not ordered with any other stream. The blocks of a queue
+  /// of higher priority are placed before those of others that wait for a processor.
+  explicit CudaQueue(int ordinal, Priority priority = Priority::usual);
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
   [[nodiscard]] int ordinal() const { return ordinal_; }

@@ -27,7 +27,7 @@ void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& sess
                                                      .direct = usable.direct,
                                                      .shared_bytes = free_shared_bytes()});
   if (!warning.empty() && ranks.identity().local_rank == 0) choice.warn(warning);
-  session.sums = session.device->make_urgent_queue();
+  session.sums = session.device->make_high_priority_queue();
   session.ranks = usable.backend->make_nccl_ranks(
       {.library = library_path(usable, "NCCL"),
        .rank = ranks.rank(),

@@ -91,7 +91,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   const bool alone = ranks == nullptr || ranks->size() == 1;
   session.device = usable.backend->make_device(gpu.ordinal, run.overlap && alone);
   session.queue = session.device->make_queue();
-  session.beside = session.device->make_patient_queue();
+  session.beside = session.device->make_low_priority_queue();
   session.copies = session.device->make_queue();
   if (!alone) join_gpus(choice, *ranks, session);
   using EngineSource = CudaExecutorSettings::EngineSource;

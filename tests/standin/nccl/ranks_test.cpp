@@ -55,7 +55,7 @@ TEST_CASE("threads with a GPU each pass the conformance suite") {
 
 TEST_CASE("sums of one call are one node of a recording, whatever their types") {
   CHECK(run_ranks({}, [](Communicator& group, Device& device) {
-          const auto queue = device.make_urgent_queue();
+          const auto queue = device.make_high_priority_queue();
           const auto floats = device.allocate(64 * sizeof(float));
           const auto doubles = device.allocate(8 * sizeof(double));
           const SumPart parts[] = {{floats->data(), 64, DType::f32},
@@ -75,20 +75,21 @@ TEST_CASE("sums of one call are one node of a recording, whatever their types") 
         }) == kWell);
 }
 
-TEST_CASE("a patient queue has the least priority of its GPU, and an urgent one the greatest") {
+TEST_CASE(
+    "a low-priority queue has the least priority of its GPU, a high-priority one the greatest") {
   const auto device = cuda::make_cuda_device(0);
-  int least = 1, greatest = 1, usual = 1, urgent = 1, patient = 1;
+  int least = 1, greatest = 1, usual = 1, high = 1, low = 1;
   CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
   CHECK(greatest < least);
-  const auto one = device->make_queue(), other = device->make_urgent_queue();
-  const auto last = device->make_patient_queue();
+  const auto one = device->make_queue(), other = device->make_high_priority_queue();
+  const auto last = device->make_low_priority_queue();
   CHECK(cudaStreamGetPriority(cuda::stream_of(*one), &usual) == cudaSuccess);
-  CHECK(cudaStreamGetPriority(cuda::stream_of(*other), &urgent) == cudaSuccess);
-  CHECK(cudaStreamGetPriority(cuda::stream_of(*last), &patient) == cudaSuccess);
-  CHECK(patient == least);
+  CHECK(cudaStreamGetPriority(cuda::stream_of(*other), &high) == cudaSuccess);
+  CHECK(cudaStreamGetPriority(cuda::stream_of(*last), &low) == cudaSuccess);
+  CHECK(low == least);
   CHECK(usual < least);
   CHECK(usual > greatest);
-  CHECK(urgent == greatest);
+  CHECK(high == greatest);
 }
 
 TEST_CASE("a rank whose peer does not arrive ends at its limit, and leaves its GPU free") {

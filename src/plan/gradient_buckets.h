@@ -37,14 +37,14 @@ struct BucketBytes {
 /// The gradient block in buckets of whole parameters, in the order of the block and of their
 /// all-reduces; `steps` never decreases. The batch statistics belong to the last bucket, which
 /// waits for all steps. `element_bytes` is the size of an element in the gradient dtype. Pure.
-[[nodiscard]] std::vector<GradientBucket> insert_collectives(const Plan& plan,
-                                                             const BlockLayout& blocks,
-                                                             std::size_t element_bytes,
-                                                             const BucketBytes& sizes);
+[[nodiscard]] std::vector<GradientBucket> cut_gradient_buckets(const Plan& plan,
+                                                               const BlockLayout& blocks,
+                                                               std::size_t element_bytes,
+                                                               const BucketBytes& sizes);
 /// The same in buckets of the sizes that follow from the block's.
-[[nodiscard]] std::vector<GradientBucket> insert_collectives(const Plan& plan,
-                                                             const BlockLayout& blocks,
-                                                             std::size_t element_bytes);
+[[nodiscard]] std::vector<GradientBucket> cut_gradient_buckets(const Plan& plan,
+                                                               const BlockLayout& blocks,
+                                                               std::size_t element_bytes);
 
 /// By entry of the block: whether a step writes it. The gradients of the others are 0: those of
 /// frozen layers, of biases that batch norms cancel, and of layers that the loss does not depend

@@ -1,4 +1,4 @@
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 
 #include <algorithm>
 
@@ -95,9 +95,9 @@ std::vector<bool> written_entries(const Plan& plan, const BlockLayout& blocks) {
   return written;
 }
 
-std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayout& blocks,
-                                               std::size_t element_bytes,
-                                               const BucketBytes& sizes) {
+std::vector<GradientBucket> cut_gradient_buckets(const Plan& plan, const BlockLayout& blocks,
+                                                 std::size_t element_bytes,
+                                                 const BucketBytes& sizes) {
   const std::vector<std::size_t> steps = steps_of_entries(plan, blocks);
   const Cutter cutter(blocks, element_bytes);
   std::vector<std::size_t> begins = cutter.begins(sizes);
@@ -117,10 +117,10 @@ std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayo
   return buckets;
 }
 
-std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayout& blocks,
-                                               std::size_t element_bytes) {
+std::vector<GradientBucket> cut_gradient_buckets(const Plan& plan, const BlockLayout& blocks,
+                                                 std::size_t element_bytes) {
   const auto elements = static_cast<std::size_t>(blocks.gradient_elements());
-  return insert_collectives(plan, blocks, element_bytes, bucket_bytes(elements * element_bytes));
+  return cut_gradient_buckets(plan, blocks, element_bytes, bucket_bytes(elements * element_bytes));
 }
 
 }  // namespace trainyard

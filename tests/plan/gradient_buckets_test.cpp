@@ -1,5 +1,5 @@
 // Gradient buckets: where they begin, and the step after which nothing writes to them.
-#include "plan/collectives.h"
+#include "plan/gradient_buckets.h"
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ BucketBytes entries(std::size_t single, std::size_t full, std::size_t last) {
 }
 
 std::vector<GradientBucket> buckets_of(const Plan& plan, const BucketBytes& sizes) {
-  return insert_collectives(plan, lay_out_blocks(plan.laid_out.graph), kBytes, sizes);
+  return cut_gradient_buckets(plan, lay_out_blocks(plan.laid_out.graph), kBytes, sizes);
 }
 
 /// Of each bucket: its entries, and the last step before its all-reduce.
@@ -89,8 +89,8 @@ TEST_CASE(
   FakeNetwork network = chain_of(16);
   const Plan plan = training_plan(network);
   // As if an entry had 512 KiB: a block of 8 MiB.
-  const auto buckets = insert_collectives(plan, lay_out_blocks(plan.laid_out.graph),
-                                          kMiB / 2 / kEntry, bucket_bytes(8 * kMiB));
+  const auto buckets = cut_gradient_buckets(plan, lay_out_blocks(plan.laid_out.graph),
+                                            kMiB / 2 / kEntry, bucket_bytes(8 * kMiB));
   CHECK(described(plan, buckets) == Described{{8, "conv9 backward_parameters"},
                                               {6, "conv3 backward_parameters"},
                                               {2, "conv1 backward_parameters"}});
@@ -109,8 +109,8 @@ TEST_CASE("bucket sizes count bytes of the gradient dtype") {
   FakeNetwork network = chain_of(4);
   const Plan plan = training_plan(network);
   const BlockLayout blocks = lay_out_blocks(plan.laid_out.graph);
-  CHECK(insert_collectives(plan, blocks, kBytes, entries(3, 2, 1)).size() == 3);
-  CHECK(insert_collectives(plan, blocks, kBytes / 2, entries(3, 2, 1)).size() == 1);
+  CHECK(cut_gradient_buckets(plan, blocks, kBytes, entries(3, 2, 1)).size() == 3);
+  CHECK(cut_gradient_buckets(plan, blocks, kBytes / 2, entries(3, 2, 1)).size() == 1);
 }
 
 TEST_CASE("parameters that several nodes share are complete after the last of them") {
