@@ -70,7 +70,7 @@ std::span<const NodeRate> node_rates() {
 const NodeRate& rate_of(const counted::Launch& launch) {
   const std::span<const NodeRate> rates = node_rates();
   const auto own = std::ranges::find_if(rates, [&](const NodeRate& rate) {
-    return rate.kind == launch.kind && rate.beside == launch.beside &&
+    return rate.kind == launch.kind && rate.on_side_queue == launch.on_side_queue &&
            (rate.functor.empty() || rate.functor == launch.functor);
   });
   return own == rates.end() ? rates.back() : *own;

@@ -24,7 +24,7 @@ constexpr int kSamplesOfLong = 3;
 
 /// All launches as one, where nothing is known of each.
 counted::Launch sum_of(const std::vector<counted::Launch>& launches) {
-  counted::Launch all{.library = true, .bytes = 0, .beside = launches[0].beside};
+  counted::Launch all{.library = true, .bytes = 0, .on_side_queue = launches[0].on_side_queue};
   for (const counted::Launch& launch : launches) {
     *all.bytes += launch.bytes.value_or(0);
     all.flop += launch.flop;
@@ -136,7 +136,7 @@ std::vector<StepSpan> step_spans(const std::vector<std::vector<LaunchSpan>>& rep
                                  const std::vector<counted::Launch>& launches) {
   const std::vector<LaunchSpan>& first = replays.at(0);
   std::map<std::size_t, std::size_t> last;  // launch of ours, by queue
-  std::map<bool, std::size_t> calls;        // of libraries since, by counted::Launch::beside
+  std::map<bool, std::size_t> calls;        // of libraries since, by counted::Launch::on_side_queue
   std::vector<StepSpan> found;
   std::size_t at = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -150,9 +150,9 @@ std::vector<StepSpan> step_spans(const std::vector<std::vector<LaunchSpan>>& rep
     span.begin = since(&LaunchSpan::begin);
     span.end = since(&LaunchSpan::end);
     if (const auto counted = find_functor(launches, at, own.functor)) {
-      for (; at < *counted; ++at) calls[launches[at].beside] += launches[at].library ? 1 : 0;
+      for (; at < *counted; ++at) calls[launches[at].on_side_queue] += launches[at].library ? 1 : 0;
       span.kind = launches[at].kind;
-      span.calls = std::exchange(calls[launches[at].beside], 0);
+      span.calls = std::exchange(calls[launches[at].on_side_queue], 0);
       ++at;
     }
     if (const auto before = last.find(own.queue); before != last.end()) {

@@ -61,7 +61,7 @@ Json node_times_json(const BenchResult& result) {
                     {"kind", launch.kind},
                     {"functor", launch.functor},
                     {"library", launch.library},
-                    {"beside", launch.beside},
+                    {"beside", launch.on_side_queue},
                     {"bytes", launch.bytes.value_or(0)},
                     {"flop", launch.flop},
                     {"nodes", time.of.nodes.count},

@@ -32,7 +32,7 @@ Json gpu_json(const CountedStep& step, const GpuRates& gpu) {
 Json rate_json(const NodeRate& rate) {
   return {{"kind", rate.kind},
           {"functor", rate.functor},
-          {"beside", rate.beside},
+          {"beside", rate.on_side_queue},
           {"us", rate.microseconds},
           {"share", rate.share}};
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "launcher/launch.h"
-#include "ops/loss_head.h"
 #include "ops/op.h"
+#include "ops/step_form.h"
 #include "ops/step_tensors.h"
 #include "tensor/layout.h"
 
@@ -36,18 +36,8 @@ struct StepDescription {
   std::vector<Layout> inputs = {};
   std::vector<Layout> outputs = {};
   std::vector<bool> needs_input_gradient = {};  // backward_data
-  /// backward_data: the one input gradient += the step's, rounded once; where a library cannot add,
-  /// the step's is rounded before too.
-  bool adds_gradient = false;
-  bool relu = false;  // forward of a layer with a bias: y = max(y, 0) as Relu has it, rounded once
-  /// backward_data of a relu behind such a layer: the sums of its input's gradient over samples and
-  /// pixels, which are the gradient of the bias, are parameter_gradients[0].
-  bool sums_bias = false;
-  bool bias_summed = false;  // backward_parameters: that step writes the bias's gradient
-  bool bias_later = false;   // forward of a dense layer: a later step adds the bias
-  LossHead head = {};        // backward_data of a loss
-  bool beside = false;       // runs on StepQueues::beside
-  std::uint32_t node = 0;    // index of the node in its graph: keys random draws
+  StepForm form = {};
+  std::uint32_t node = 0;  // index of the node in its graph: keys random draws
   int threads = 1;
   /// Bytes of workspace of step and library: the step takes what it needs, the library the rest.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
@@ -83,7 +73,7 @@ class Executor {
 struct StepQueues {
   Device& device;
   Queue& main;
-  Queue& beside;  // of StepDescription::beside
+  Queue& side;  // StepQueue::side
 };
 
 /// Makes the executors of a device. An op that a device lacks is a bug that is found when its

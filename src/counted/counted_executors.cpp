@@ -63,13 +63,13 @@ class Counted final : public Executor {
   enum class Reads { inputs, inputs_and_outputs };
 
   Counted(LaunchLog& log, std::string_view kind, std::unique_ptr<Executor> executor, Pass pass,
-          Reads reads = Reads::inputs, bool beside = false)
+          Reads reads = Reads::inputs, bool on_side_queue = false)
       : log_(log),
         kind_(kind),
         executor_(std::move(executor)),
         pass_(pass),
         reads_(reads),
-        beside_(beside) {}
+        on_side_queue_(on_side_queue) {}
   [[nodiscard]] std::size_t workspace_bytes() const override {
     return executor_->workspace_bytes();
   }
@@ -85,7 +85,7 @@ class Counted final : public Executor {
     executor_->run();
     std::size_t bytes = bytes_;
     for (const Counted* sibling : siblings_) bytes += sibling->bytes_;
-    log_.end_step(first, bytes, beside_);
+    log_.end_step(first, bytes, on_side_queue_);
   }
   [[nodiscard]] bool add_sibling(const Executor& next) override {
     const auto* const sibling = dynamic_cast<const Counted*>(&next);
@@ -100,7 +100,7 @@ class Counted final : public Executor {
   std::unique_ptr<Executor> executor_;
   Pass pass_;
   Reads reads_;
-  bool beside_;
+  bool on_side_queue_;
   std::size_t bytes_ = 0;
   std::vector<const Counted*> siblings_;
 };
@@ -114,13 +114,13 @@ class CountedExecutors final : public ExecutorFactory, public WeightPacking {
     if (type == "conv" || type == "conv_transpose") return make_counted_conv(log_, step);
     if (type == "dense") return make_counted_dense(log_, step);
     std::unique_ptr<Executor> executor;
-    if (step.sums_bias) executor = make_counted_relu_bias(log_, step);
+    if (step.form.sums_layer_bias()) executor = make_counted_relu_bias(log_, step);
     if (type == "lstm" || type == "simple_rnn") executor = make_counted_recurrent(log_, step);
     if (executor == nullptr) executor = make_counted_channels(log_, step);
     if (executor == nullptr) executor = make_counted_functor(log_, step);
     TY_CHECK(executor != nullptr, step.op->type());
     return std::make_unique<Counted>(log_, type, std::move(executor), step.pass,
-                                     Counted::Reads::inputs, step.beside);
+                                     Counted::Reads::inputs, step.form.on_side_queue());
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,

@@ -23,7 +23,7 @@ namespace trainyard::counted {
                                                               const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log,
                                                                const StepDescription& step);
-/// Of StepDescription::sums_bias.
+/// Of a step with StepForm::sums_layer_bias().
 [[nodiscard]] std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log,
                                                                const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_conv(LaunchLog& log,

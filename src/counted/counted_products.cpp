@@ -21,13 +21,13 @@ class Launches final : public Executor {
   void run() override {
     const std::size_t first = log_.size();
     for (const auto& launch : launches_) launch();
-    log_.end_step(first, 0, step_.beside);
+    log_.end_step(first, 0, step_.form.on_side_queue());
   }
 
   /// A call that reads or writes the step's maps and `weight_bytes`, once each; what it adds to, it
   /// reads too.
   void add_call(std::string_view kind, std::size_t weight_bytes, const std::string& functor = "") {
-    const std::size_t added = step_.adds_gradient ? map_bytes(step_.inputs[0]) : 0;
+    const std::size_t added = step_.form.adds_gradient ? map_bytes(step_.inputs[0]) : 0;
     const std::size_t bytes =
         map_bytes(step_.inputs[0]) + map_bytes(step_.outputs[0]) + weight_bytes + added;
     const double flop = 2.0 * static_cast<double>(step_.signature.multiply_adds);
@@ -45,8 +45,8 @@ class Launches final : public Executor {
     });
   }
   void add_bias(const ChannelRows& rows) {
-    add("bias", [rows, relu = step_.relu]<class T>(const CountingLauncher& launcher,
-                                                   std::type_identity<T>) {
+    add("bias", [rows, relu = step_.form.relu]<class T>(const CountingLauncher& launcher,
+                                                        std::type_identity<T>) {
       add_bias_rows<T>(launcher, rows, nullptr, nullptr, relu);
     });
   }
@@ -102,14 +102,14 @@ std::unique_ptr<Executor> make_counted_dense(LaunchLog& log, const StepDescripti
   const DenseAttributes& dense = static_cast<const DenseOp&>(*step.op).values();
   const Shape& weight = step.signature.parameters[0].shape;
   // Then the product begins with the bias, too.
-  const bool direct = step.storage == DType::f32 && !step.relu;
+  const bool direct = step.storage == DType::f32 && !step.form.relu;
   const std::int64_t samples = shape_of(step.outputs[0]).elements() / weight[0];
   const ChannelRows rows(plain_layout({samples, weight[0]}));
   auto launches = std::make_unique<Launches>(log, step);
   const bool forward = step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
   launches->add_call("product", packed_bytes(rounded_shape(weight), step.storage));
-  if (dense.bias && forward && !direct && !step.bias_later) launches->add_bias(rows);
-  const bool sums = step.pass == Pass::backward_parameters && !step.bias_summed;
+  if (dense.bias && forward && !direct && step.form.own_bias()) launches->add_bias(rows);
+  const bool sums = step.pass == Pass::backward_parameters && step.form.own_bias();
   if (dense.bias && sums) launches->add_bias_gradient(rows);
   return launches;
 }

@@ -24,8 +24,8 @@ struct Launch {
   /// Read and written, each tensor as often as this launch reads or writes it, padding included; of
   /// a library's call once. Empty until the step that it belongs to has ended.
   std::optional<std::size_t> bytes;
-  double flop = 0;      // of a product: two per multiply-add
-  bool beside = false;  // on the queue of StepDescription::beside
+  double flop = 0;  // of a product: two per multiply-add
+  bool on_side_queue = false;
 };
 
 class LaunchLog {
@@ -53,9 +53,9 @@ class LaunchLog {
   [[nodiscard]] std::size_t size() const { return launches_.size(); }
   /// Ends a step that began at launch `first`: of its launches whose bytes are unknown the first
   /// moves those of the step.
-  void end_step(std::size_t first, std::size_t step_bytes, bool beside) {
+  void end_step(std::size_t first, std::size_t step_bytes, bool on_side_queue) {
     for (std::size_t i = first; i < launches_.size(); ++i) {
-      launches_[i].beside = beside;
+      launches_[i].on_side_queue = on_side_queue;
       if (launches_[i].bytes) continue;
       launches_[i].bytes = step_bytes;
       step_bytes = 0;

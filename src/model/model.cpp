@@ -45,7 +45,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
       programs_(make_programs(graph, compute.executors, options)),
       evaluations_{evaluation_of(EvaluatedSplit::training),
                    evaluation_of(EvaluatedSplit::validation)} {
-  if (!eval().plan().target.merges_launches) compute_.batches = nullptr;
+  if (!eval().plan().target.can(Can::merge_launches)) compute_.batches = nullptr;
   require_memory(programs_, compute.device, graph, compute.executors, options);
   memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
   transient_ = compute.device.allocate(programs_.transient_bytes());

@@ -6,8 +6,6 @@
 
 #include "compute/copy/weight_packing.h"
 #include "optim/step_functors.h"
-#include "plan/fuse.h"
-#include "plan/packed_weights.h"
 
 namespace trainyard {
 namespace {
@@ -54,25 +52,20 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
           .kept = options.kept_outputs};
 }
 
-void pack_weights(ModelPlans& plans) {
-  std::vector<Plan*> list{&plans.eval};
+std::vector<const Plan*> list_of(const ModelPlans& plans) {
+  std::vector<const Plan*> list{&plans.eval};
   if (plans.train) list.push_back(&*plans.train);
-  for (Plan* plan : list) use_packed_weights(*plan, plans.blocks);
-  plans.blocks.packed = lay_out_packed(plans.blocks, {list.begin(), list.end()});
+  return list;
 }
 
 }  // namespace
 
 ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool train) {
-  const Graph fused = target.fuse ? fuse(graph.graph, target) : graph.graph;
   ModelPlans plans;
-  plans.eval = make_plan(fused, target, request_of(graph, false));
-  if (train) plans.train = make_plan(fused, target, request_of(graph, true));
+  plans.eval = plan_for(graph.graph, target, request_of(graph, false));
+  if (train) plans.train = plan_for(graph.graph, target, request_of(graph, true));
   plans.blocks = lay_out_blocks(plans.eval.laid_out.graph);
-  if (target.packs_weights) pack_weights(plans);
-  join_siblings(plans.eval);
-  if (train) join_siblings(*plans.train);
-  if (train) run_beside(*plans.train);
+  plans.blocks.packed = lay_out_packed(plans.blocks, list_of(plans));
   return plans;
 }
 
@@ -93,7 +86,7 @@ ModelPrograms make_programs(const TrainingGraph& graph, const ExecutorFactory& e
   const int replicas = options.statistics_sum == nullptr ? 1 : options.statistics_sum->replicas();
   Target target = options.target;
   target.packs_weights = weight_packing_of(executors) != nullptr;
-  target.gradients_beside = target.gradients_beside && executors.queues() != nullptr;
+  if (executors.queues() == nullptr) target.can.set(Can::use_side_queue, false);
   ModelPlans plans = make_plans(with_replicas(graph, replicas), target, options.train);
   ModelPrograms programs{.blocks = std::move(plans.blocks)};
   const auto make = [&](Plan&& plan) {
@@ -114,9 +107,7 @@ MemoryForecast forecast(const ModelPrograms& programs) {
 
 MemoryForecast forecast(const ModelPlans& plans, const TrainingGraph& graph,
                         const ModelOptions& options) {
-  std::vector<const Plan*> list{&plans.eval};
-  if (plans.train) list.push_back(&*plans.train);
-  return forecast(plans.blocks, sizes_of(plans.eval, graph, options), list);
+  return forecast(plans.blocks, sizes_of(plans.eval, graph, options), list_of(plans));
 }
 
 std::string plan_text(const TrainingGraph& graph, const ExecutorFactory& executors,

@@ -302,7 +302,7 @@ class ActivationOp final : public Op {
     contract.backward_reads_inputs = !Function::kReadsOutput;
     contract.in_place_forward = true;
     contract.in_place_backward = true;
-    contract.slices = !contract.alias_forward;
+    contract.can.set(Can::write_slices, !contract.alias_forward);
     contract.keeps_steps = true;
     return contract;
   }

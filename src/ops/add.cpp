@@ -14,10 +14,15 @@ Contract AddOp::contract() const {
   contract.in_place_backward = true;
   contract.alias_gradient = !attributes_.relu;
   contract.shared_gradient = true;
-  contract.slices = !contract.alias_gradient;
+  contract.can.set(Can::write_slices, attributes_.relu);
   contract.backward_reads_outputs = attributes_.relu;
   contract.keeps_steps = true;
   return contract;
+}
+
+std::unique_ptr<Op> AddOp::with_relu() const {
+  if (attributes_.relu) return nullptr;
+  return std::make_unique<AddOp>(AddAttributes{.relu = true});
 }
 
 std::string AddOp::attributes() const { return attributes_.relu ? "{relu: true}" : "{}"; }

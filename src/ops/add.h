@@ -46,6 +46,7 @@ class AddOp final : public Op {
   [[nodiscard]] int arity() const override { return -1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
+  [[nodiscard]] std::unique_ptr<Op> with_relu() const override;
   [[nodiscard]] std::string attributes() const override;
 
   template <class T, class Launcher>

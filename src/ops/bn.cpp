@@ -85,11 +85,26 @@ Contract BnOp::contract() const {
           // The residual's gradient is the output's, masked; the input's is computed from it in a
           // second pass.
           .in_place_gradient = attributes_.residual ? 1 : 0,
-          .adds_gradient = !attributes_.residual,
-          .recomputes = !attributes_.residual,  // which would have to be kept too
-          .slices = true,
           .keeps_steps = true,
+          // A residual would have to be kept too, to recompute the output.
+          .can = attributes_.residual ? Cans{Can::write_slices}
+                                      : Cans{Can::write_slices, Can::add_gradient, Can::recompute,
+                                             Can::join_siblings},
           .layouts = Contract::Layouts::same};
+}
+
+std::unique_ptr<Op> BnOp::with_relu() const {
+  if (attributes_.relu) return nullptr;
+  BnAttributes attributes = attributes_;
+  attributes.relu = true;
+  return std::make_unique<BnOp>(attributes);
+}
+
+std::unique_ptr<Op> BnOp::with_sum_and_relu() const {
+  if (attributes_.relu) return nullptr;
+  BnAttributes attributes = attributes_;
+  attributes.relu = attributes.residual = true;
+  return std::make_unique<BnOp>(attributes);
 }
 
 std::string BnOp::attributes() const {

@@ -40,6 +40,8 @@ class BnOp final : public Op {
   [[nodiscard]] int arity() const override { return attributes_.residual ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
+  [[nodiscard]] std::unique_ptr<Op> with_relu() const override;
+  [[nodiscard]] std::unique_ptr<Op> with_sum_and_relu() const override;
   [[nodiscard]] std::string attributes() const override;
 
  private:

@@ -18,6 +18,9 @@ class ConvOp final : public ConvolutionOp {
 
   [[nodiscard]] std::string_view type() const override { return "conv"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] std::unique_ptr<Op> without_bias() const override {
+    return values().bias ? std::make_unique<ConvOp>(attributes_without_bias()) : nullptr;
+  }
   [[nodiscard]] std::string attributes() const override { return "{" + text_of(values()) + "}"; }
 };
 

@@ -29,6 +29,11 @@ class ConvTransposeOp final : public ConvolutionOp {
 
   [[nodiscard]] std::string_view type() const override { return "conv_transpose"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] std::unique_ptr<Op> without_bias() const override {
+    if (!values().bias) return nullptr;
+    return std::make_unique<ConvTransposeOp>(
+        ConvTransposeAttributes{attributes_without_bias(), output_pad_});
+  }
   [[nodiscard]] std::string attributes() const override;
 
  private:

@@ -40,10 +40,10 @@ class ConvolutionOp : public Op {
   [[nodiscard]] virtual Margins margins(const Shape& input) const = 0;
 
   [[nodiscard]] Contract contract() const override {
-    return {.backward_reads_inputs = true,
-            .adds_gradient = true,
-            .gradients_beside = true,
-            .layouts = Contract::Layouts::any};
+    return {
+        .backward_reads_inputs = true,
+        .can = Cans{Can::add_gradient, Can::use_side_queue}.set(Can::take_relu, attributes_.bias),
+        .layouts = Contract::Layouts::any};
   }
 
  protected:
@@ -51,6 +51,11 @@ class ConvolutionOp : public Op {
   /// channels / groups, fan_out = kh * kw * filters.
   [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t filters,
                                                       std::int64_t channels) const;
+  [[nodiscard]] ConvAttributes attributes_without_bias() const {
+    ConvAttributes attributes = attributes_;
+    attributes.bias = false;
+    return attributes;
+  }
 
  private:
   ConvAttributes attributes_;

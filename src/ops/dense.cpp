@@ -39,10 +39,18 @@ Signature DenseOp::infer(std::span<const Shape> inputs) const {
 Contract DenseOp::contract() const {
   using Layouts = Contract::Layouts;
   return {.backward_reads_inputs = true,
-          .adds_gradient = true,
-          .gradients_beside = true,
           .keeps_steps = attributes_.per_position,
+          .can = Cans{Can::add_gradient, Can::use_side_queue}
+                     .set(Can::take_relu, attributes_.bias)
+                     .set(Can::leave_bias, attributes_.bias),
           .layouts = attributes_.per_position ? Layouts::rows : Layouts::plain};
+}
+
+std::unique_ptr<Op> DenseOp::without_bias() const {
+  if (!attributes_.bias) return nullptr;
+  DenseAttributes attributes = attributes_;
+  attributes.bias = false;
+  return std::make_unique<DenseOp>(attributes);
 }
 
 Layout matrix_layout(const DenseAttributes& dense, const Layout& layout) {

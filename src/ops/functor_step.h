@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/loss_head.h"
 #include "ops/op.h"
+#include "ops/step_form.h"
 #include "ops/walk.h"
 
 namespace trainyard {
@@ -25,7 +25,7 @@ struct FunctorStep {
   std::uint32_t node = 0;      // keys random draws
   Walk walk;                   // over all inputs and outputs
   std::vector<Layout> inputs;  // of all inputs, those without a gradient too
-  LossHead head = {};          // backward of a loss
+  StepForm form = {};
 
   [[nodiscard]] bool backward() const { return pass == Pass::backward_data; }
 };

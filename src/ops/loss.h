@@ -122,7 +122,7 @@ struct LossGradients {
   }
 };
 
-/// What a LossHead computes of a row; the values' gradient comes last, since it may take their
+/// What StepForm::loss computes of a row; the values' gradient comes last, since it may take their
 /// place.
 template <class Loss, class T>
 struct LossHeadRows {
@@ -159,6 +159,7 @@ class LossOp final : public AnyLoss {
   [[nodiscard]] Contract contract() const override {
     return {.backward_reads_inputs = true,
             .arithmetic_outputs = true,
+            .can = {Can::merge_launches},
             .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override;
@@ -168,7 +169,7 @@ class LossOp final : public AnyLoss {
     using A = Arithmetic<T>;
     const LossRows<T> rows = rows_of<T>(step, tensors);
     const std::int64_t count = tensors.inputs[0].layout.extent[0] * rows.positions;
-    if (step.head.losses) {
+    if (step.form.loss) {
       launcher.rows(count, head_of<T>(step, tensors, rows));
     } else if (step.backward()) {
       const A* const dy =
@@ -186,10 +187,10 @@ class LossOp final : public AnyLoss {
     using A = Arithmetic<T>;
     LossHeadRows<Loss, T> head{.values = {rows, tensors.outputs[0].as<A>()},
                                .gradients = {rows, nullptr, tensors.input_gradients[0].as<T>()}};
-    if (const TopKOp* const accuracy = step.head.accuracy) {
+    if (const TopKOp* const accuracy = step.form.accuracy) {
       head.accuracy = accuracy->rows_of<T>(tensors, tensors.inputs.back(), tensors.outputs[1]);
     }
-    if (step.head.adds_bias) {
+    if (step.form.adds_layer_bias()) {
       head.x = tensors.inputs[0].as<T>();
       head.bias = tensors.parameters[0].as<const A>();
     }

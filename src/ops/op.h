@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "ops/step_form.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -92,24 +93,16 @@ struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_first_input = false;  // and no other
   bool backward_reads_outputs = false;
-  bool synced_backward = false;    // backward_data computes the parameters' gradients too
-  bool in_place_forward = false;   // output 0 may overwrite input 0, if that appears only once
-  bool in_place_backward = false;  // one input gradient may overwrite output gradient 0:
-  int in_place_gradient = 0;       // that of this input
-  bool alias_forward = false;      // output 0 is input 0, no step needed in either direction
-                                   // (identity; flatten if the layouts agree)
-  bool alias_gradient = false;     // every input's gradient is the output's gradient (add)
-  bool shared_gradient = false;    // backward_data writes one gradient for all inputs
-  bool adds_gradient = false;      // backward_data can add to its input's gradient, on devices
-                                   // that do so (Target::adds_gradients)
-  bool gradients_beside = false;   // backward_parameters reads nothing that a later step writes, so
-                                   // that it may overlap those (Target::gradients_beside)
-  bool recomputes = false;         // outputs are cheap to recompute (Pass::recompute), which
-                                   // devices do that have Target::recomputes
-  bool draws = false;              // draws random numbers
-  bool eval_is_identity = false;   // forward_eval copies (dropout): aliased by the planner
-  bool slices = false;             // output 0 and its gradient may be channels of a wider map (a
-                                   // concatenation), in whole blocks
+  bool synced_backward = false;     // backward_data computes the parameters' gradients too
+  bool in_place_forward = false;    // output 0 may overwrite input 0, if that appears only once
+  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
+  int in_place_gradient = 0;        // that of this input
+  bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
+                                    // (identity; flatten if the layouts agree)
+  bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
+  bool shared_gradient = false;     // backward_data writes one gradient for all inputs
+  bool draws = false;               // draws random numbers
+  bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
   bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
                                     // of activations (losses, metrics)
   std::int64_t vocabulary = 0;      // input 0 holds tokens, i32 [n, t], each below it; 0: numbers
@@ -118,6 +111,7 @@ struct Contract {
   bool masks_zero = false;          // the tokens are such a mask of the output
   bool keeps_steps = false;         // step p of the output is made of steps p of the inputs (and of
                                     // statistics), so that the mask of these is its mask
+  Cans can;                         // fusions that its steps may be part of
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
   /// `rows` = maps stored n, h, w, c without padding, on every target (sequences [n, c, 1, t]);
   /// `any` = inputs in any layout, the output in the target's layout (convolution, pooling).
@@ -142,6 +136,11 @@ class Op {
   [[nodiscard]] virtual Contract contract() const = 0;
   /// The same op with a mask as its last input (Contract::masked); null: it reads none.
   [[nodiscard]] virtual std::unique_ptr<Op> with_mask() const { return nullptr; }
+  /// Forms that fusions give an op; null: it has no such form, or is of it.
+  /// y = max(op(x), 0); y = max(op(x) + z, 0), where z is a second input; without its bias.
+  [[nodiscard]] virtual std::unique_ptr<Op> with_relu() const { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<Op> with_sum_and_relu() const { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<Op> without_bias() const { return nullptr; }
   /// The attributes as YAML flow text ("{filters: 16, kernel: [3, 3], ...}"), for the resolved
   /// config, summaries and the plan hash.
   [[nodiscard]] virtual std::string attributes() const { return "{}"; }

@@ -89,7 +89,9 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
   return signature;
 }
 
-Contract PoolOp::contract() const { return {.slices = true, .layouts = Contract::Layouts::any}; }
+Contract PoolOp::contract() const {
+  return {.can = {Can::write_slices}, .layouts = Contract::Layouts::any};
+}
 
 std::string PoolOp::attributes() const {
   const PoolAttributes& pool = attributes_;

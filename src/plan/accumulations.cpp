@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "plan/plan.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
@@ -9,8 +9,7 @@ using Steps = std::vector<PlanStep>;
 
 /// True for a step that writes `gradient` alone and can add to it.
 bool can_add(const Plan& plan, const PlanStep& step, TensorId gradient) {
-  if (step.kind != PlanStep::Kind::op || step.pass != Pass::backward_data) return false;
-  if (!plan.laid_out.graph.nodes[step.node].op->contract().adds_gradient) return false;
+  if (step.pass != Pass::backward_data || !plan.can(step, Can::add_gradient)) return false;
   const auto written = [](TensorId id) { return id != kNoTensor; };
   return std::ranges::count_if(step.input_gradients, written) == 1 &&
          std::ranges::find(step.input_gradients, gradient) != step.input_gradients.end();
@@ -48,7 +47,7 @@ Steps::iterator adding_step(Plan& plan, Steps::iterator accumulation) {
 }  // namespace
 
 void fold_accumulations(Plan& plan) {
-  if (!plan.target.adds_gradients) return;
+  begin(plan, PlanPass::fold_accumulations);
   for (auto step = plan.steps.begin(); step != plan.steps.end();) {
     const auto adding =
         step->kind == PlanStep::Kind::accumulate ? adding_step(plan, step) : plan.steps.end();
@@ -57,7 +56,7 @@ void fold_accumulations(Plan& plan) {
       continue;
     }
     plan.tensors[step->outputs[0]].alias_of = step->inputs[0];
-    adding->adds_gradient = true;
+    adding->form.adds_gradient = true;
     step = plan.steps.erase(step);
   }
 }

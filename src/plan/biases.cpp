@@ -1,35 +1,10 @@
-#include "plan/biases.h"
-
 #include <memory>
 
 #include "base/error.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
-#include "ops/dense.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
-
-template <class Attributes>
-Attributes without_bias(Attributes attributes) {
-  attributes.bias = false;
-  return attributes;
-}
-
-/// The same op without its bias, its last parameter; null if it has none.
-std::shared_ptr<const Op> without_bias(const Op& op) {
-  if (const auto* conv = dynamic_cast<const ConvOp*>(&op); conv && conv->values().bias) {
-    return std::make_shared<ConvOp>(without_bias(conv->values()));
-  }
-  if (const auto* conv = dynamic_cast<const ConvTransposeOp*>(&op); conv && conv->values().bias) {
-    return std::make_shared<ConvTransposeOp>(
-        ConvTransposeAttributes{without_bias(conv->values()), conv->output_pad()});
-  }
-  if (const auto* dense = dynamic_cast<const DenseOp*>(&op); dense && dense->values().bias) {
-    return std::make_shared<DenseOp>(without_bias(dense->values()));
-  }
-  return nullptr;
-}
 
 /// By value: the batch norms that normalise it; none if anything else reads it.
 std::vector<std::vector<NodeId>> sole_norms(const Graph& graph, std::span<const ValueId> kept) {
@@ -54,19 +29,20 @@ std::vector<std::vector<NodeId>> sole_norms(const Graph& graph, std::span<const 
 
 }  // namespace
 
-std::vector<CancelledBias> cancel_biases(Graph& graph, std::span<const ValueId> kept) {
+void cancel_biases(Plan& plan, std::span<const ValueId> kept) {
+  begin(plan, PlanPass::cancel_biases);
+  if (!plan.target.can(Can::cancel_biases)) return;
+  Graph& graph = plan.laid_out.graph;
   const std::vector<std::vector<NodeId>> norms = sole_norms(graph, kept);
-  std::vector<CancelledBias> cancelled;
   for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id) {
     Node& layer = graph.nodes[id];
     if (norms[layer.outputs[0]].empty()) continue;
-    const std::shared_ptr<const Op> bare = without_bias(*layer.op);
+    std::unique_ptr<const Op> bare = layer.op->without_bias();
     if (bare == nullptr) continue;
-    layer.op = bare;
+    layer.op = std::move(bare);
     TY_CHECK(infer_signature(graph, layer).empty(), "a layer has a shape without its bias too");
-    for (const NodeId norm : norms[layer.outputs[0]]) cancelled.push_back({id, norm});
+    for (const NodeId norm : norms[layer.outputs[0]]) plan.cancelled_biases.push_back({id, norm});
   }
-  return cancelled;
 }
 
 }  // namespace trainyard

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "compute/copy/weights.h"
 #include "graph/graph.h"
+#include "plan/plan.h"
 
 namespace trainyard {
 
@@ -61,5 +62,12 @@ struct BlockLayout {
 /// The node whose parameters each node uses: itself, or one before it (`share:`).
 [[nodiscard]] std::vector<NodeId> parameter_owners(const Graph& graph);
 [[nodiscard]] BlockLayout lay_out_blocks(const Graph& graph);
+/// Every weight that the plans' steps read packed, once for all of them; empty for a target whose
+/// executors read them as they are.
+[[nodiscard]] PackedLayout lay_out_packed(const BlockLayout& blocks,
+                                          std::span<const Plan* const> plans);
+/// The parameters that the executor of a step reads packed.
+[[nodiscard]] std::vector<PackedParameter> packed_parameters_of(const Plan& plan,
+                                                                const PlanStep& step);
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "plan/blocks.h"
 #include "plan/plan.h"
 #include "plan/program.h"
 

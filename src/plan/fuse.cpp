@@ -1,14 +1,10 @@
-#include "plan/fuse.h"
-
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "ops/add.h"
-#include "ops/bn.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
@@ -23,23 +19,6 @@ Graph with_nodes(const Graph& graph, std::vector<Node> nodes) {
   return result;
 }
 
-/// `first` with a fused ReLU, or null if it has no such form.
-std::shared_ptr<const Op> with_relu(const Op& first) {
-  if (first.type() == "bn") {
-    BnAttributes attributes = static_cast<const BnOp&>(first).values();
-    if (attributes.relu) return nullptr;
-    attributes.relu = true;
-    return std::make_shared<BnOp>(attributes);
-  }
-  if (first.type() == "add") {
-    AddAttributes attributes = static_cast<const AddOp&>(first).values();
-    if (attributes.relu) return nullptr;
-    attributes.relu = true;
-    return std::make_shared<AddOp>(attributes);
-  }
-  return nullptr;
-}
-
 /// bn + relu and add + relu.
 Graph fuse_relus(const Graph& graph) {
   const std::vector<int> readers = count_readers(graph);
@@ -48,8 +27,8 @@ Graph fuse_relus(const Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (node.op->type() == "relu" && readers[node.inputs[0]] == 1) {
       const NodeId first = producer[node.inputs[0]];
-      if (const auto merged = first < 0 ? nullptr : with_relu(*kept[first].op)) {
-        kept[first].op = merged;
+      if (auto merged = first < 0 ? nullptr : kept[first].op->with_relu()) {
+        kept[first].op = std::move(merged);
         kept[first].outputs = node.outputs;
         producer[node.outputs[0]] = first;
         continue;
@@ -75,7 +54,7 @@ class ResidualSums {
   /// other branch.
   [[nodiscard]] int branch_of(const Node& node) const {
     if (node.op->type() != "add" || node.inputs.size() != 2) return -1;
-    if (!static_cast<const AddOp&>(*node.op).values().relu) return -1;
+    if (!node.op->contract().backward_reads_outputs) return -1;  // without a ReLU
     int best = -1;
     for (int i = 0; i < 2; ++i) {
       if (!can_take_sum(node.inputs[i])) continue;
@@ -94,8 +73,7 @@ class ResidualSums {
     if (shape.rank() < 4 || shape.c() % target_.channel_multiple != 0) return false;
     const Node& node = graph_.nodes[producer(value)];
     // A node whose parameters others use must stay before them.
-    if (node.op->type() != "bn" || shared_.contains(node.path)) return false;
-    return !static_cast<const BnOp&>(*node.op).values().relu;
+    return !shared_.contains(node.path) && node.op->with_sum_and_relu() != nullptr;
   }
 
   const Graph& graph_;
@@ -114,9 +92,7 @@ Graph fuse_sums(const Graph& graph, const Target& target) {
     if (branch < 0) continue;
     const NodeId first = graph.values[node.inputs[branch]].producer;
     Node bn = graph.nodes[first];
-    BnAttributes attributes = static_cast<const BnOp&>(*bn.op).values();
-    attributes.relu = attributes.residual = true;
-    bn.op = std::make_shared<BnOp>(attributes);
+    bn.op = bn.op->with_sum_and_relu();
     bn.inputs.push_back(node.inputs[1 - branch]);
     bn.outputs = node.outputs;
     moved[first] = true;

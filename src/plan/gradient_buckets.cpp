@@ -5,12 +5,11 @@
 namespace trainyard {
 namespace {
 
-/// True for a step that writes the gradients of its node's parameters to the gradient block.
-bool writes_own_entries(const Plan& plan, const PlanStep& step) {
-  if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return false;
+/// True for a step that writes the gradients of its node's parameters.
+bool writes_gradients(const Plan& plan, const PlanStep& step) {
+  if (step.kind != PlanStep::Kind::op) return false;
   if (step.pass == Pass::backward_parameters) return true;
-  return step.pass == Pass::backward_data &&
-         plan.laid_out.graph.nodes[step.node].op->contract().synced_backward;
+  return step.pass == Pass::backward_data && plan.node_of(step).op->contract().synced_backward;
 }
 
 /// The entries of the block that a step writes or adds to. A packed gradient is written to the
@@ -18,12 +17,11 @@ bool writes_own_entries(const Plan& plan, const PlanStep& step) {
 std::vector<std::int64_t> entries_written(const Plan& plan, const BlockLayout& blocks,
                                           const PlanStep& step) {
   std::vector<std::int64_t> entries;
-  if (writes_own_entries(plan, step)) {
-    entries = blocks.parameter_of_node[step.node];
-    entries.resize(plan.laid_out.graph.nodes[step.node].signature.parameters.size());
-    for (std::size_t i = step.packed_gradients.size(); i-- > 0;) {
-      if (step.packed_gradients[i] != kNoTensor) entries.erase(entries.begin() + i);
-    }
+  const std::size_t own =
+      writes_gradients(plan, step) ? plan.node_of(step).signature.parameters.size() : 0;
+  for (std::size_t i = 0; i < own; ++i) {
+    if (!step.parameter_gradients.empty() && step.parameter_gradients[i] != kNoTensor) continue;
+    entries.push_back(blocks.parameter_of_node[step.node][i]);
   }
   for (const auto* list : {&step.parameter_gradients, &step.outputs}) {
     for (const TensorId id : *list) {

@@ -1,16 +1,30 @@
-#include "plan/layouts.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "plan/reorder_op.h"
-#include "plan/slices.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
+
+/// The planner's own op: converts the same values to another layout.
+class ReorderOp final : public Op {
+ public:
+  /// `alias`: both layouts are the same bytes, so no step is needed.
+  explicit ReorderOp(bool alias) : alias_(alias) {}
+  [[nodiscard]] std::string_view type() const override { return "reorder"; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override {
+    return {.outputs = {inputs[0]}};
+  }
+  [[nodiscard]] Contract contract() const override {
+    return {.alias_forward = alias_, .layouts = Contract::Layouts::any};
+  }
+
+ private:
+  bool alias_;
+};
 
 /// The layout of `like`'s kind for another shape.
 Layout same_kind(const Layout& like, const Shape& shape, const Target& target) {
@@ -114,12 +128,60 @@ class Assigner {
   std::map<ReorderKey, ValueId> reordered_;
 };
 
+class Slicer {
+ public:
+  Slicer(LaidOutGraph& laid_out, const Target& target)
+      : laid_out_(laid_out), target_(target), readers_(count_readers(laid_out.graph)) {}
+
+  void run() {
+    laid_out_.slices.assign(laid_out_.layouts.size(), {});
+    if (!target_.can(Can::write_slices)) return;
+    for (const Node& node : laid_out_.graph.nodes) {
+      if (node.op->type() == "concat" && all_fit(node)) slice(node);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_map(ValueId value) const {
+    const Shape& shape = laid_out_.graph.values[value].shape;
+    return shape.rank() == 4 && shape.c() % target_.channel_multiple == 0 &&
+           laid_out_.layouts[value] == target_.map_layout(shape);
+  }
+  [[nodiscard]] bool can_be_written_there(ValueId value) const {
+    const NodeId producer = laid_out_.graph.values[value].producer;
+    return producer >= 0 && readers_[value] == 1 && is_map(value) &&
+           laid_out_.graph.nodes[producer].op->contract().can(Can::write_slices);
+  }
+  [[nodiscard]] bool all_fit(const Node& concat) const {
+    for (const ValueId branch : concat.inputs) {
+      if (!can_be_written_there(branch)) return false;
+    }
+    return is_map(concat.outputs[0]);
+  }
+  void slice(const Node& concat) {
+    const ValueId whole = concat.outputs[0];
+    std::int64_t first = 0;
+    for (const ValueId branch : concat.inputs) {
+      const std::int64_t channels = laid_out_.graph.values[branch].shape.c();
+      laid_out_.slices[branch] = {whole, first};
+      laid_out_.layouts[branch] = channel_slice(laid_out_.layouts[whole], first, channels);
+      first += channels;
+    }
+  }
+
+  LaidOutGraph& laid_out_;
+  const Target& target_;
+  std::vector<int> readers_;  // by ValueId
+};
+
 }  // namespace
 
 LaidOutGraph assign_layouts(const Graph& graph, const Target& target) {
-  LaidOutGraph laid_out = Assigner(graph, target).run();
-  slice_concatenations(laid_out, target);
-  return laid_out;
+  return Assigner(graph, target).run();
+}
+
+void slice_concatenations(LaidOutGraph& laid_out, const Target& target) {
+  Slicer(laid_out, target).run();
 }
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 
 #include "compute/executor.h"
 #include "device/device.h"
+#include "plan/blocks.h"
 #include "plan/plan.h"
 
 namespace trainyard {
@@ -82,10 +83,10 @@ class ModelMemory {
   [[nodiscard]] StepState* state() const {
     return reinterpret_cast<StepState*>(at(offsets_.state));
   }
-  /// BatchContext::finished of the queues of StepQueues. No siblings run beside.
-  [[nodiscard]] std::uint32_t* finished(bool beside) const {
+  /// BatchContext::finished of a queue. No siblings are on the side queue.
+  [[nodiscard]] std::uint32_t* finished(StepQueue queue) const {
     auto* const all = reinterpret_cast<std::uint32_t*>(at(offsets_.finished));
-    return all + (beside ? kMostSiblings * kColumnGroups : 0);
+    return all + (queue == StepQueue::side ? kMostSiblings * kColumnGroups : 0);
   }
   [[nodiscard]] std::int64_t* sample_index() const {
     return reinterpret_cast<std::int64_t*>(at(offsets_.sample_index));

@@ -1,5 +1,3 @@
-#include "plan/packed_weights.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "base/offset_allocator.h"
 #include "compute/copy/packed_parameters.h"
 #include "plan/gradient_buckets.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
@@ -21,8 +20,8 @@ class Unpacker {
  public:
   Unpacker(Plan& plan, const BlockLayout& blocks)
       : plan_(plan),
-        owners_(parameter_owners(plan.laid_out.graph)),
-        keeps_(plan.target.merges_launches && blocks.parameter_elements <= kMostLeftPacked) {
+        keeps_(plan.target.can(Can::merge_launches) &&
+               blocks.parameter_elements <= kMostLeftPacked) {
     const std::size_t element = size_of(plan.target.arithmetic());
     for (const GradientBucket& bucket : cut_gradient_buckets(plan, blocks, element)) {
       ends_.push_back(bucket.steps);
@@ -46,40 +45,26 @@ class Unpacker {
     return step.kind == PlanStep::Kind::accumulate &&
            plan_.tensors[step.outputs[0]].gradient_of.has_value();
   }
-  TensorId add(PlanTensor tensor) {
-    plan_.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(plan_.tensors.size()) - 1;
-  }
-
   void write_packed(PlanStep& step) {
-    const Node& node = plan_.laid_out.graph.nodes[step.node];
+    const Node& node = plan_.node_of(step);
     for (const PackedParameter& packed : packed_gradients(description_of(plan_, step))) {
       const ParameterSpec& parameter = node.signature.parameters[packed.index];
       const WeightShape& shape = packed.shape;
-      const TensorId from = add({.name = node.path + "." + parameter.name + " packed gradient",
-                                 .layout = packed_layout(shape),
-                                 .type = plan_.target.storage,
-                                 .bytes = static_cast<std::size_t>(shape.packed_elements()) *
-                                          size_of(plan_.target.storage),
-                                 .kept = keeps_,
-                                 .packed = shape});
-      step.packed_gradients.resize(node.signature.parameters.size(), kNoTensor);
-      step.packed_gradients[packed.index] = from;
+      const TensorId from =
+          plan_.add({.name = node.path + "." + parameter.name + " packed gradient",
+                     .layout = packed_layout(shape),
+                     .type = plan_.target.storage,
+                     .bytes = static_cast<std::size_t>(shape.packed_elements()) *
+                              size_of(plan_.target.storage),
+                     .kept = keeps_,
+                     .packed = shape});
+      step.parameter_gradients.resize(node.signature.parameters.size(), kNoTensor);
+      const TensorId plain = std::exchange(step.parameter_gradients[packed.index], from);
       pending_.inputs.push_back(from);
-      pending_.outputs.push_back(target_of(step, packed.index));
+      pending_.outputs.push_back(
+          plain == kNoTensor ? add_block_gradient(plan_, step.node, packed.index) : plain);
       pending_.node = step.node;
     }
-  }
-  /// Where the plain gradient goes: to where the step would have written it.
-  TensorId target_of(PlanStep& step, std::size_t index) {
-    if (!step.parameter_gradients.empty()) {
-      return std::exchange(step.parameter_gradients[index], kNoTensor);
-    }
-    const NodeId owner = owners_[step.node];
-    const Node& node = plan_.laid_out.graph.nodes[owner];
-    const TensorId entry = add(gradient_tensor(plan_, node.signature.parameters[index], node.path));
-    plan_.tensors[entry].gradient_of = {.node = owner, .index = index};
-    return entry;
   }
   void unpack() {
     if (pending_.inputs.empty()) return;
@@ -90,7 +75,6 @@ class Unpacker {
   }
 
   Plan& plan_;
-  std::vector<NodeId> owners_;
   bool keeps_;
   std::vector<std::size_t> ends_;  // steps before the end of each gradient bucket
   PlanStep pending_;
@@ -98,12 +82,14 @@ class Unpacker {
 
 }  // namespace
 
-void use_packed_weights(Plan& plan, const BlockLayout& blocks) {
-  for (PlanStep& step : plan.steps) {
-    if (step.kind != PlanStep::Kind::op) continue;
-    step.packed_parameters = packed_parameters(description_of(plan, step));
-  }
-  Unpacker(plan, blocks).run();
+void unpack_gradients(Plan& plan, const BlockLayout& blocks) {
+  begin(plan, PlanPass::unpack_gradients);
+  if (plan.target.packs_weights) Unpacker(plan, blocks).run();
+}
+
+std::vector<PackedParameter> packed_parameters_of(const Plan& plan, const PlanStep& step) {
+  if (!plan.target.packs_weights || step.kind != PlanStep::Kind::op) return {};
+  return packed_parameters(description_of(plan, step));
 }
 
 PackedLayout lay_out_packed(const BlockLayout& blocks, std::span<const Plan* const> plans) {
@@ -111,7 +97,7 @@ PackedLayout lay_out_packed(const BlockLayout& blocks, std::span<const Plan* con
   OffsetAllocator allocator;
   for (const Plan* plan : plans) {
     for (const PlanStep& step : plan->steps) {
-      for (const PackedParameter& packed : step.packed_parameters) {
+      for (const PackedParameter& packed : packed_parameters_of(*plan, step)) {
         const std::int64_t parameter = blocks.parameter_of_node[step.node][packed.index];
         if (layout.find(parameter, packed.shape) != nullptr) continue;
         layout.entries.push_back(

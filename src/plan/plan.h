@@ -13,9 +13,7 @@
 
 #include "compute/copy/packed_parameters.h"
 #include "compute/executor.h"
-#include "plan/biases.h"
-#include "plan/blocks.h"
-#include "plan/layouts.h"
+#include "graph/graph.h"
 #include "plan/target.h"
 
 namespace trainyard {
@@ -60,25 +58,77 @@ struct PlanStep {
   std::vector<TensorId> outputs;
   std::vector<TensorId> output_gradients;
   std::vector<TensorId> input_gradients;
-  // Where the parameters' gradients go if not all to the gradient block: empty, or one per
-  // parameter.
+  // Empty: all to the gradient block. Else one per parameter, of which kNoTensor goes there.
   std::vector<TensorId> parameter_gradients;
-  std::vector<PackedParameter> packed_parameters;  // read in the packed block
-  // Gradients that are written packed, by parameter (kNoTensor: plain), or empty: all plain.
-  std::vector<TensorId> packed_gradients;
-  bool adds_gradient = false;  // adds to its one input gradient, which an earlier step wrote
-  bool relu = false;           // forward: takes the step of the ReLU behind its layer along
-  bool sums_bias = false;    // backward of that ReLU: writes the gradient of the layer's bias too,
-  bool bias_summed = false;  // and the layer's own step does not
-  LossHead head;             // backward of the loss: what it takes along
-  NodeId bias_of = -1;       // the layer whose bias the head adds,
-  bool bias_later = false;   // and that layer does not
-  bool beside = false;       // runs on the queue beside that of the other steps
-  bool sibling = false;      // runs in the launches of the step before it (join_siblings())
-  // Begins when this earlier step, one that runs beside, is done; -1: waits for none.
+  StepForm form;
+  NodeId bias_of = -1;   // the layer whose bias the step of a loss adds (StepForm::Bias::of_other)
+  bool sibling = false;  // runs in the launches of the step before it (join_siblings())
+  // Begins when this earlier step, one of the side queue, is done; -1: waits for none.
   std::int32_t awaits = -1;
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
+};
+
+/// What a tensor is to a step: a list of PlanStep.
+enum class TensorRole {
+  input,
+  output,
+  output_gradient,
+  input_gradient,
+  parameter_gradient,
+  reserve,
+  workspace
+};
+
+struct TensorUse {
+  TensorRole role = TensorRole::input;
+  TensorId id = kNoTensor;
+  bool reads = false, writes = false;
+};
+
+/// What a step reads and writes, in the order of its lists, with kNoTensor where these have it: the
+/// one list that lifetimes, conflicts between steps, the plan's text and the binding of addresses
+/// follow. (The entries of the flat blocks that a step reads and writes are no tensors of the
+/// plan.)
+[[nodiscard]] std::vector<TensorUse> tensors_of(const PlanStep& step);
+
+/// The slice that holds a value: channels of `whole`, a concatenation, starting at `first`.
+struct ChannelSlice {
+  ValueId whole = -1;  // -1: the value has memory of its own
+  std::int64_t first = 0;
+};
+
+/// A graph whose values have layouts; nodes of type "reorder" convert where layouts differ.
+struct LaidOutGraph {
+  Graph graph;
+  std::vector<Layout> layouts;       // by ValueId of `graph`
+  std::vector<ChannelSlice> slices;  // by ValueId of `graph`
+  std::vector<ValueId> renamed;      // ValueId before to ValueId in `graph`, -1 for unused values
+};
+
+/// A layer with a bias and a batch norm of its output. The bias would shift the output and the
+/// batch mean alike, so that the norm is the same without it and its gradient is exactly 0; the
+/// running mean takes the batch mean and the bias (BiasedMeans).
+struct CancelledBias {
+  NodeId layer = -1;
+  NodeId norm = -1;
+
+  bool operator==(const CancelledBias&) const = default;
+};
+
+/// The passes that change a plan (plan/passes.h), in their order, each with what it needs of it.
+enum class PlanPass {
+  none,
+  cancel_biases,       // before there are steps: they are made of layers as they are
+  differentiate,       // makes the steps that all others change
+  absorb_relus,        // before the loss: a layer with a ReLU keeps its bias
+  join_loss,           // before sums are folded and outputs recomputed: these count readers
+  fold_accumulations,  // before steps are inserted: it looks at all that is between two
+  recompute_outputs,   // inserts steps
+  unpack_gradients,    // inserts steps, the last to do so: gradient buckets end at numbers of steps
+  join_siblings,       // moves steps
+  use_side_queue,      // no step is inserted or moved from here on: `awaits` are numbers of steps
+  complete             // memory follows from the order of steps and from what overlaps
 };
 
 struct Plan {
@@ -90,12 +140,27 @@ struct Plan {
   std::vector<TensorId> values;  // ValueId to the tensor that holds it (kNoTensor: not computed)
   std::size_t transient_bytes = 0;
   std::size_t input_bytes = 0;
+  PlanPass passed = PlanPass::none;  // the last pass that has run
 
+  [[nodiscard]] const Node& node_of(const PlanStep& step) const {
+    return laid_out.graph.nodes[step.node];
+  }
+  /// True if target and op can do this with a step, one of an op.
+  [[nodiscard]] bool can(const PlanStep& step, Can what) const {
+    return step.kind == PlanStep::Kind::op && target.can(what) &&
+           node_of(step).op->contract().can(what);
+  }
   /// The tensor that owns the bytes of `id`.
   [[nodiscard]] TensorId root(TensorId id) const;
   /// True if a step reads or writes bytes of the tensor that owns those of `id` (tensors_of()).
   [[nodiscard]] bool touches(const PlanStep& step, TensorId id) const;
+  /// The tensor's id.
+  TensorId add(PlanTensor tensor);
 };
+
+/// True if one of the steps writes bytes of a tensor that the other reads or writes. Slices of a
+/// tensor count as the whole.
+[[nodiscard]] bool conflict(const Plan& plan, const PlanStep& one, const PlanStep& other);
 
 /// What a plan must compute.
 struct PlanRequest {
@@ -104,24 +169,16 @@ struct PlanRequest {
   std::vector<ValueId> kept;  // values read after the last step (ids of the graph before layout)
 };
 
-/// Steps and tensors of a graph on a target: assigns layouts, takes away biases that batch norms
-/// cancel, orders the passes, derives the gradients from the op traits. complete() plans the memory
+/// Steps and tensors of a graph on a target: all passes but the last. complete() plans the memory
 /// once executors have stated their needs.
-[[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
+[[nodiscard]] Plan plan_for(const Graph& graph, const Target& target, const PlanRequest& request);
 
-/// What the executor of a step is built from; the device's part is left out.
+/// What the executor of an op's step is built from; the device's part is left out.
 [[nodiscard]] StepDescription description_of(const Plan& plan, const PlanStep& step);
 
 /// The index of the first step of the backward pass, whose recomputed outputs belong to it; without
 /// one the number of steps.
 [[nodiscard]] std::size_t backward_begin(const Plan& plan);
-
-/// The step of a node's pass; the end if there is none.
-[[nodiscard]] std::vector<PlanStep>::iterator op_step(Plan& plan, NodeId node, Pass pass);
-
-/// A tensor of a parameter's gradient, plain.
-[[nodiscard]] PlanTensor gradient_tensor(const Plan& plan, const ParameterSpec& parameter,
-                                         const std::string& path);
 
 /// What the executor of a step needs besides its tensors, in bytes.
 struct StepNeeds {
@@ -138,49 +195,11 @@ void complete(Plan& plan, std::span<const StepNeeds> needs);
 /// cap, and what the op saves for backward.
 [[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
 
-/// Joins the forward step of a network's only loss, that of an accuracy of the same values and the
-/// bias before them with the loss's backward step (Target::merges_launches). Part of make_plan().
-void join_loss(Plan& plan, NodeId loss);
-
-/// Removes accumulations: where the later of two gradients is of a step that can add, and nothing
-/// else reads the earlier one any more, the step adds to that. Part of make_plan().
-void fold_accumulations(Plan& plan);
-
-/// Removes forward steps of ReLUs: where a convolution or dense layer with a bias writes what a
-/// ReLU alone reads, in the layout that this writes, the layer's step does both
-/// (Target::absorbs_relu). The gradient of the bias moves to the ReLU's backward step
-/// (Target::relu_sums_bias), which reads and writes all that is summed anyway. Part of make_plan().
-void absorb_relus(Plan& plan);
-
-/// Inserts steps that recompute outputs before the backward pass first reads them, so that their
-/// memory is free in between: where the op traits and the target allow it, all of the tensor can be
-/// recomputed, and what that reads is kept for later steps anyway. Part of make_plan().
-void recompute_outputs(Plan& plan);
-
-/// Moves steps of batch norms that are branches of one concatenation next to each other, so that
-/// one launch does the work of several (PlanStep::sibling), if the target does that: where the
-/// later one may pass the steps between, or else the earlier ones may: those neither write what it
-/// reads or writes nor read what it writes. The other steps keep their order. To be called once no
-/// more steps are inserted, before run_beside().
-void join_siblings(Plan& plan);
-
 /// Steps `first` to `last`, which run at once: the step at `index` and its siblings.
 struct StepRange {
   std::size_t first, last;
 };
 [[nodiscard]] StepRange siblings_of(const Plan& plan, std::size_t index);
-
-/// Marks the steps of parameters' gradients that run beside the steps that follow them
-/// (PlanStep::beside), if the target does that, and the steps that await them. Their tensors live
-/// until they are awaited. To be called once no more steps are inserted.
-void run_beside(Plan& plan);
-
-/// Lets outputs reuse the memory of inputs that are not read afterwards, where op traits allow it.
-void merge_in_place(Plan& plan);
-
-/// Gives every tensor an offset: inputs in the input arena, the rest in the transient arena by
-/// lifetime (largest first, lowest offset that is free for the whole lifetime), 256-byte aligned.
-void plan_memory(Plan& plan);
 
 /// A table of steps, tensors and offsets (`train summary --plan`).
 [[nodiscard]] std::string text_of(const Plan& plan);

@@ -2,9 +2,11 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <string>
 
+#include "base/error.h"
 #include "base/offset_allocator.h"
-#include "plan/tensor_uses.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
@@ -24,11 +26,11 @@ void use_all(std::vector<Lifetime>& lifetimes, const Plan& plan, const PlanStep&
   }
 }
 
-/// The last step that a step which runs beside may overlap: the one before the next that awaits it.
-int last_overlapped(const Plan& plan, int beside) {
+/// The last step that one of the side queue may overlap: the one before the next that awaits it.
+int last_overlapped(const Plan& plan, int side) {
   const int steps = static_cast<int>(plan.steps.size());
-  for (int index = beside + 1; index < steps; ++index) {
-    if (plan.steps[index].awaits >= beside) return index - 1;
+  for (int index = side + 1; index < steps; ++index) {
+    if (plan.steps[index].awaits >= side) return index - 1;
   }
   return steps - 1;
 }
@@ -40,7 +42,7 @@ std::vector<Lifetime> lifetimes_of(const Plan& plan) {
     const StepRange at_once = siblings_of(plan, static_cast<std::size_t>(index));
     use_all(lifetimes, plan, step, static_cast<int>(at_once.first));
     use_all(lifetimes, plan, step, static_cast<int>(at_once.last));
-    if (step.beside) use_all(lifetimes, plan, step, last_overlapped(plan, index));
+    if (step.form.on_side_queue()) use_all(lifetimes, plan, step, last_overlapped(plan, index));
   }
   for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
     if (plan.tensors[id].kept) lifetimes[plan.root(id)].last = static_cast<int>(plan.steps.size());
@@ -109,7 +111,66 @@ std::size_t lowest_free_offset(const Block& block, const std::vector<Block>& pla
   return offset;
 }
 
+/// A reserve is made by forward_train and used by the backward steps of its node.
+void add_reserves(Plan& plan, std::span<const StepNeeds> needs) {
+  std::vector<TensorId> reserve_of(plan.laid_out.graph.nodes.size(), kNoTensor);
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    PlanStep& step = plan.steps[index];
+    if (step.kind != PlanStep::Kind::op) continue;
+    if (step.pass == Pass::forward_train && needs[index].reserve > 0) {
+      const std::string& path = plan.node_of(step).path;
+      reserve_of[step.node] = plan.add({.name = path + " reserve", .bytes = needs[index].reserve});
+    }
+    step.reserve = reserve_of[step.node];
+  }
+}
+
+/// Steps of the side queue run one after the other, so they share one workspace.
+void add_workspaces(Plan& plan, std::span<const StepNeeds> needs) {
+  TensorId shared = kNoTensor;
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    PlanStep& step = plan.steps[index];
+    const std::size_t bytes = needs[index].workspace;
+    if (bytes == 0) continue;
+    if (step.form.on_side_queue() && shared != kNoTensor) {
+      step.workspace = shared;
+      plan.tensors[shared].bytes = std::max(plan.tensors[shared].bytes, bytes);
+      continue;
+    }
+    const std::string name = step.form.on_side_queue() ? "side queue" : name_of(plan, step);
+    step.workspace = plan.add({.name = name + " workspace", .bytes = bytes});
+    if (step.form.on_side_queue()) shared = step.workspace;
+  }
+}
+
 }  // namespace
+
+void complete(Plan& plan, std::span<const StepNeeds> needs) {
+  begin(plan, PlanPass::complete);
+  TY_CHECK(needs.size() == plan.steps.size(), "every step states its needs");
+  add_reserves(plan, needs);
+  add_workspaces(plan, needs);
+  merge_in_place(plan);
+  plan_memory(plan);
+}
+
+std::vector<StepNeeds> largest_needs(const Plan& plan) {
+  std::vector<StepNeeds> needs(plan.steps.size());
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    const PlanStep& step = plan.steps[index];
+    if (step.kind != PlanStep::Kind::op) continue;
+    const Signature& signature = plan.node_of(step).signature;
+    const bool sums = !signature.parameters.empty() || !signature.statistics.empty() ||
+                      step.form.sums_layer_bias();
+    const bool reduces = sums && !step.sibling;  // the first of siblings has the cap of all
+    needs[index].workspace = std::max(reduces ? plan.target.workspace_cap : 0,
+                                      static_cast<std::size_t>(signature.workspace_bytes));
+    if (step.pass == Pass::forward_train) {
+      needs[index].reserve = static_cast<std::size_t>(signature.saved_bytes);
+    }
+  }
+  return needs;
+}
 
 void merge_in_place(Plan& plan) {
   std::vector<Lifetime> lifetimes = lifetimes_of(plan);

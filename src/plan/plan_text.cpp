@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "plan/tensor_uses.h"
+#include "plan/plan.h"
 
 namespace trainyard {
 namespace {
@@ -17,8 +17,6 @@ std::string_view name_of(TensorRole role, bool adds) {
       return adds ? "din+" : "din";
     case TensorRole::parameter_gradient:
       return "dparam";
-    case TensorRole::packed_gradient:
-      return "dpacked";
     case TensorRole::reserve:
       return "reserve";
     case TensorRole::workspace:
@@ -31,10 +29,10 @@ std::string tensor_list(const PlanStep& step) {
   std::string out;
   for (const TensorUse& use : tensors_of(step)) {
     if (use.id == kNoTensor) continue;
-    out += fmt::format(" {}={}", name_of(use.role, step.adds_gradient), use.id);
+    out += fmt::format(" {}={}", name_of(use.role, step.form.adds_gradient), use.id);
   }
   if (step.awaits >= 0) out += fmt::format(" after={}", step.awaits);
-  if (step.beside) out += " beside";
+  if (step.form.on_side_queue()) out += " side_queue";
   if (step.sibling) out += " sibling";
   return out;
 }
@@ -70,12 +68,14 @@ std::string_view name_of(Pass pass) {
 
 std::string name_of(const Plan& plan, const PlanStep& step) {
   if (step.kind == PlanStep::Kind::unpack) return "unpack gradients";
-  const std::string path = step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
+  const std::string path = step.node < 0 ? "input" : plan.node_of(step).path;
   if (step.kind == PlanStep::Kind::accumulate) return path + " accumulate";
-  const std::string_view besides = step.relu ? " and relu" : step.sums_bias ? " and bias" : "";
-  if (step.head.losses) {
+  const std::string_view besides = step.form.relu                ? " and relu"
+                                   : step.form.sums_layer_bias() ? " and bias"
+                                                                 : "";
+  if (step.form.loss) {
     return fmt::format("{}{} forward and backward", path,
-                       step.head.accuracy ? " and accuracy" : "");
+                       step.form.accuracy ? " and accuracy" : "");
   }
   return fmt::format("{}{} {}", path, besides, name_of(step.pass));
 }

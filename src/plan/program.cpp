@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "compute/copy/weight_packing.h"
-#include "plan/tensor_uses.h"
 #include "plan/work.h"
 #include "tensor/float_types.h"
 
@@ -61,8 +60,7 @@ std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors&
   return std::nullopt;
 }
 
-/// Gives an executor a tensor of its step. A packed gradient takes a plain one's place
-/// (bind_blocks).
+/// Gives an executor a tensor of its step.
 void place(TensorRole role, const TensorView& view, StepTensors& tensors) {
   switch (role) {
     case TensorRole::input:
@@ -75,8 +73,6 @@ void place(TensorRole role, const TensorView& view, StepTensors& tensors) {
       return tensors.input_gradients.push_back(view);
     case TensorRole::parameter_gradient:
       return tensors.parameter_gradients.push_back(view);
-    case TensorRole::packed_gradient:
-      return;
     case TensorRole::reserve:
       tensors.reserve = view.data;
       return;
@@ -121,7 +117,7 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
             ? factory.make_accumulate(to.layout, to.type, threads)
             : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
   }
-  if (step.beside) bound.done = queues_->device.make_event();
+  if (step.form.on_side_queue()) bound.done = queues_->device.make_event();
   if (step.sibling) {
     Executor& first = *steps_[siblings_of(plan_, steps_.size()).first].executor;
     bound.done_by_sibling = first.add_sibling(*bound.executor);
@@ -163,7 +159,7 @@ void Program::bind(const ModelMemory& memory, const WeightBlocks& weights, std::
     tensors = {.batch = {.sample_index = memory.sample_index(),
                          .state = memory.state(),
                          .seed = seed,
-                         .finished = memory.finished(step.beside)}};
+                         .finished = memory.finished(step.form.queue)}};
     for (const TensorUse& use : tensors_of(step)) place(use.role, view_of(use.id), tensors);
     if (step.kind == PlanStep::Kind::op) bind_blocks(memory, weights, step, tensors);
     steps_[index].executor->bind(tensors);
@@ -178,27 +174,25 @@ void Program::bind_blocks(const ModelMemory& memory, const WeightBlocks& weights
                       .layout = plain_layout(entry.shape)};
   };
   const std::vector<std::int64_t>& parameters = blocks_.parameter_of_node[step.node];
-  for (const std::int64_t entry : parameters) {
-    tensors.parameters.push_back(view(weights.weights, blocks_.parameters[entry], 0));
-    if (!step.parameter_gradients.empty()) continue;
-    tensors.parameter_gradients.push_back(view(memory.gradients(), blocks_.parameters[entry], 0));
+  std::vector<TensorView>& gradients = tensors.parameter_gradients;
+  gradients.resize(std::max(gradients.size(), parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const BlockEntry& entry = blocks_.parameters[parameters[i]];
+    tensors.parameters.push_back(view(weights.weights, entry, 0));
+    if (gradients[i].data == nullptr) gradients[i] = view(memory.gradients(), entry, 0);
   }
   if (step.bias_of >= 0) {
     const std::int64_t bias = blocks_.parameter_of_node[step.bias_of][kBias];
     tensors.parameters.push_back(view(weights.weights, blocks_.parameters[bias], 0));
   }
-  for (const auto& [index, shape, beside] : step.packed_parameters) {
+  for (const auto& [index, shape, keeps_plain] : packed_parameters_of(plan_, step)) {
     const PackedEntry& entry = *blocks_.packed.find(parameters[index], shape);
     const TensorView packed = blocks_.packed.view(weights.packed, entry);
-    if (beside) {
+    if (keeps_plain) {
       tensors.parameters.push_back(packed);
     } else {
       tensors.parameters[index] = packed;
     }
-  }
-  for (std::size_t i = 0; i < step.packed_gradients.size(); ++i) {
-    if (step.packed_gradients[i] == kNoTensor) continue;
-    tensors.parameter_gradients[i] = view_of(step.packed_gradients[i]);
   }
   for (const std::int64_t entry : blocks_.statistic_of_node[step.node]) {
     tensors.running.push_back(view(weights.running, blocks_.statistics[entry], 0));
@@ -209,19 +203,19 @@ void Program::bind_blocks(const ModelMemory& memory, const WeightBlocks& weights
 
 void Program::run(std::size_t begin, std::size_t end) {
   const auto first = static_cast<std::int32_t>(begin);
-  std::int32_t beside = -1;  // the last one that was begun
+  std::int32_t side = -1;  // the last one of the side queue that was begun
   for (std::size_t index = begin; index < end; ++index) {
     const std::int32_t awaited = plan_.steps[index].awaits;
     if (awaited >= first) steps_[awaited].done->wait_on(queues_->main);
     if (steps_[index].left_out) continue;
-    if (plan_.steps[index].beside) {
-      run_beside(steps_[index]);
-      beside = static_cast<std::int32_t>(index);
+    if (plan_.steps[index].form.on_side_queue()) {
+      run_on_side_queue(steps_[index]);
+      side = static_cast<std::int32_t>(index);
     } else if (!steps_[index].done_by_sibling) {
       steps_[index].executor->run();
     }
   }
-  if (beside >= 0) steps_[beside].done->wait_on(queues_->main);
+  if (side >= 0) steps_[side].done->wait_on(queues_->main);
 }
 
 std::vector<PackedGradient> Program::leave_packed() {
@@ -245,11 +239,11 @@ std::vector<PackedGradient> Program::leave_packed() {
   return left;
 }
 
-void Program::run_beside(const BoundStep& step) {
+void Program::run_on_side_queue(const BoundStep& step) {
   reached_->record(queues_->main);
-  reached_->wait_on(queues_->beside);
+  reached_->wait_on(queues_->side);
   step.executor->run();
-  step.done->record(queues_->beside);
+  step.done->record(queues_->side);
 }
 
 std::optional<NonFinite> Program::run_checked(Queue& queue) {
@@ -259,7 +253,7 @@ std::optional<NonFinite> Program::run_checked(Queue& queue) {
     run(index, index + 1);
     if (first) continue;
     if (const auto what = nonfinite(queue, step.pass, steps_[index].tensors)) {
-      const Node& node = plan_.laid_out.graph.nodes[step.node];
+      const Node& node = plan_.node_of(step);
       first = {.step = index, .path = node.path, .what = *what, .where = node.where};
     }
   }

@@ -9,6 +9,7 @@
 
 #include "compute/executor.h"
 #include "device/device.h"
+#include "plan/blocks.h"
 #include "plan/model_memory.h"
 #include "plan/plan.h"
 
@@ -73,7 +74,7 @@ class Program {
   }
   [[nodiscard]] Queue* queue_of(std::size_t index) const {
     if (queues_ == nullptr) return nullptr;
-    return plan_.steps[index].beside ? &queues_->beside : &queues_->main;
+    return plan_.steps[index].form.on_side_queue() ? &queues_->side : &queues_->main;
   }
   /// Runs step by step and returns the first one that writes a non-finite value (--eager, and the
   /// search for the cause). The steps after it run too, since other replicas may wait for their
@@ -89,11 +90,11 @@ class Program {
   struct BoundStep {
     std::unique_ptr<Executor> executor;
     StepTensors tensors;
-    std::unique_ptr<Event> done;  // of a step that runs beside
+    std::unique_ptr<Event> done;  // of a step of the side queue
     bool done_by_sibling = false;
     bool left_out = false;  // see leave_packed()
   };
-  void run_beside(const BoundStep& step);
+  void run_on_side_queue(const BoundStep& step);
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
                      StatisticsSum* statistics_sum);
   [[nodiscard]] std::unique_ptr<Executor> make_unpack(const ExecutorFactory& factory,
@@ -107,7 +108,7 @@ class Program {
   std::size_t backward_begin_;
   std::vector<BoundStep> steps_;
   const StepQueues* queues_;        // null: one queue
-  std::unique_ptr<Event> reached_;  // where the main queue is when a step beside begins
+  std::unique_ptr<Event> reached_;  // where the main queue is when a step of the side queue begins
   std::byte* inputs_ = nullptr;
   std::byte* gradients_ = nullptr;
   std::byte* transient_ = nullptr;

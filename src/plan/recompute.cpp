@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/plan.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
@@ -54,8 +54,7 @@ class Recomputation {
     for (std::size_t index = 0; index < backward_; ++index) {
       const PlanStep& step = plan_.steps[index];
       if (!contains(plan_, step.outputs, root_)) continue;
-      if (step.kind != PlanStep::Kind::op) return false;
-      if (!plan_.laid_out.graph.nodes[step.node].op->contract().recomputes) return false;
+      if (!plan_.can(step, Can::recompute)) return false;
       writers_.push_back(step);
     }
     return !writers_.empty();
@@ -83,8 +82,7 @@ class Recomputation {
     if (const auto found = again_.find(id); found != again_.end()) return found->second;
     PlanTensor tensor = plan_.tensors[id];
     if (tensor.alias_of != kNoTensor) tensor.alias_of = again(tensor.alias_of);
-    plan_.tensors.push_back(std::move(tensor));
-    return again_[id] = static_cast<TensorId>(plan_.tensors.size()) - 1;
+    return again_[id] = plan_.add(std::move(tensor));
   }
 
   Plan& plan_;
@@ -97,7 +95,8 @@ class Recomputation {
 }  // namespace
 
 void recompute_outputs(Plan& plan) {
-  if (!plan.target.recomputes) return;
+  begin(plan, PlanPass::recompute_outputs);
+  if (!plan.target.can(Can::recompute)) return;
   const auto backward = std::ranges::find_if(plan.steps, [](const PlanStep& step) {
     return step.pass == Pass::backward_data || step.pass == Pass::backward_parameters;
   });

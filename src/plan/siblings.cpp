@@ -4,25 +4,23 @@
 #include <cstddef>
 #include <vector>
 
-#include "ops/bn.h"
-#include "plan/tensor_uses.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
 
 using Steps = std::vector<PlanStep>;
 
-const BnOp* norm_of(const Plan& plan, const PlanStep& step) {
-  if (step.kind != PlanStep::Kind::op) return nullptr;
-  return dynamic_cast<const BnOp*>(plan.laid_out.graph.nodes[step.node].op.get());
-}
-
 /// The concatenation of which the output of the step's batch norm is a slice; -1 for other steps,
 /// and for the end of a residual block.
 ValueId concatenation_of(const Plan& plan, const PlanStep& step) {
-  const BnOp* const norm = norm_of(plan, step);
-  if (norm == nullptr || norm->values().residual) return -1;
-  return plan.laid_out.slices[plan.laid_out.graph.nodes[step.node].outputs[0]].whole;
+  if (!plan.can(step, Can::join_siblings)) return -1;
+  return plan.laid_out.slices[plan.node_of(step).outputs[0]].whole;
+}
+
+/// True for a batch norm with a ReLU.
+bool has_relu(const Plan& plan, const PlanStep& step) {
+  return plan.node_of(step).op->contract().backward_reads_outputs;
 }
 
 /// True for the same pass, by the same functors, of batch norms of one concatenation.
@@ -31,8 +29,9 @@ bool alike(const Plan& plan, const PlanStep& one, const PlanStep& other) {
     return !step.input_gradients.empty() && step.input_gradients[0] != kNoTensor;
   };
   return one.pass == other.pass && concatenation_of(plan, one) == concatenation_of(plan, other) &&
-         norm_of(plan, one)->values().relu == norm_of(plan, other)->values().relu &&
-         one.adds_gradient == other.adds_gradient && wants_gradient(one) == wants_gradient(other);
+         has_relu(plan, one) == has_relu(plan, other) &&
+         one.form.adds_gradient == other.form.adds_gradient &&
+         wants_gradient(one) == wants_gradient(other);
 }
 
 /// True if no step of [begin, end) conflicts with one of [others, end_of_others).
@@ -78,7 +77,7 @@ Group gather(Plan& plan, Steps::iterator first) {
 }  // namespace
 
 void join_siblings(Plan& plan) {
-  if (!plan.target.sibling_norms) return;
+  begin(plan, PlanPass::join_siblings);
   for (auto step = plan.steps.begin(); step != plan.steps.end();) {
     const auto after = step + 1;
     const bool gathered = step->sibling || (after != plan.steps.end() && after->sibling);

@@ -56,13 +56,12 @@ Layout Target::map_layout(const Shape& shape) const {
 }
 
 Target cpu_target(bool avx512, Precision precision) {
-  return {.name = "cpu",
-          .storage = storage_of(precision),
-          .maps = Target::Maps::blocked,
-          .channel_multiple = avx512 ? 16 : 8,
-          .adds_gradients = true,
-          .recomputes = true,
-          .absorbs_relu = true};
+  return {
+      .name = "cpu",
+      .storage = storage_of(precision),
+      .maps = Target::Maps::blocked,
+      .channel_multiple = avx512 ? 16 : 8,
+      .can = Cans(kEveryTargetCan).set(Can::take_relu).set(Can::add_gradient).set(Can::recompute)};
 }
 
 Target reference_target(Precision precision) {
@@ -80,12 +79,13 @@ Target cuda_target(Precision precision) {
           .channel_multiple = kVectorBytes / static_cast<std::int64_t>(size_of(storage)),
           .maps_input = true,
           .packs_weights = true,
-          .adds_gradients = true,
-          .gradients_beside = true,
-          .sibling_norms = true,
-          .absorbs_relu = true,
-          .relu_sums_bias = true,
-          .merges_launches = true,
+          .can = Cans(kEveryTargetCan)
+                     .set(Can::take_relu)
+                     .set(Can::sum_bias)
+                     .set(Can::merge_launches)
+                     .set(Can::add_gradient)
+                     .set(Can::join_siblings)
+                     .set(Can::use_side_queue),
           .workspace_cap = kCudaWorkspaceCap};
 }
 

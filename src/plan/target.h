@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "ops/step_form.h"
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
 
@@ -21,6 +22,9 @@ enum class Precision { fp32, tf32, bf16, fp16, fp64 };
 /// The type that activations and their gradients are stored in.
 [[nodiscard]] DType storage_of(Precision precision);
 
+/// Fusions that change the graph alone, whatever the executors.
+inline constexpr Cans kEveryTargetCan{Can::fuse, Can::write_slices, Can::cancel_biases};
+
 struct Target {
   /// The layout of feature maps [n, c, h, w]. Features [n, c] are plain.
   enum class Maps { plain, blocked, channels_last };
@@ -29,27 +33,13 @@ struct Target {
   DType storage = DType::f32;  // activations and their gradients
   bool tf32 = false;           // products of f32 may round their factors to TF32
   Maps maps = Maps::plain;
-  std::int64_t channel_multiple = 1;  // block, or padding of channels_last
-  bool maps_input = false;            // the network's input has the layout of maps too, else it is
-                                      // plain
-  bool packs_weights = false;         // executors read and write packed weights
-                                      // (compute/copy/packed_parameters.h)
-  bool fuse = true;             // apply fuse() and write branches straight into their concatenation
-  bool adds_gradients = false;  // a step may add its input's gradient to another one of that input
-                                // (PlanStep::adds_gradient), if its op can
-  bool gradients_beside = false;  // steps of parameters' gradients overlap the backward steps that
-                                  // follow, where their op can (run_beside())
-  std::size_t most_beside = 2;    // of them at once: what they read lives until they are done
-  bool sibling_norms = false;     // batch norms of one concatenation are done by the same launches
-                                  // where they are ready together (join_siblings())
-  bool recomputes = false;        // outputs that are cheap to recompute are not kept for the
-                                  // backward pass (recompute_outputs())
-  bool absorbs_relu = false;      // layers with a bias write what the ReLU behind them makes of it
-  bool relu_sums_bias = false;    // and its backward step writes the gradient of their bias
-                                  // (absorb_relus())
-  bool merges_launches = false;   // small launches of a step are merged: the batch's, the loss's
-                                  // (join_loss()), the optimizer step's
-  bool cancel_biases = true;      // apply cancel_biases() to what is trained
+  std::int64_t channel_multiple = 1;   // block, or padding of channels_last
+  bool maps_input = false;             // the network's input has the layout of maps too, else it is
+                                       // plain
+  bool packs_weights = false;          // executors read and write packed weights
+                                       // (compute/copy/packed_parameters.h)
+  Cans can = kEveryTargetCan;          // fusions that its executors do
+  std::size_t most_on_side_queue = 2;  // steps at once: what they read lives until they are done
   /// StepDescription::workspace_cap of every step.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
 

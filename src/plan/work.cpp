@@ -51,7 +51,7 @@ bool writes_parameter_gradients(const PlanStep& step, const Op& op) {
 
 std::size_t bytes_read(const Plan& plan, const PlanStep& step) {
   if (is_forward(step)) return bytes_of(plan, {&step.inputs});
-  const std::size_t added = step.adds_gradient ? bytes_of(plan, {&step.input_gradients}) : 0;
+  const std::size_t added = step.form.adds_gradient ? bytes_of(plan, {&step.input_gradients}) : 0;
   return added + bytes_of(plan, {&step.inputs, &step.outputs, &step.output_gradients});
 }
 
@@ -61,7 +61,7 @@ std::size_t bytes_written(const Plan& plan, const PlanStep& step) {
 
 /// Of parameters, their gradients, the batch's statistics and the reserve.
 std::size_t bytes_besides_values(const Plan& plan, const PlanStep& step) {
-  const Node& node = plan.laid_out.graph.nodes[step.node];
+  const Node& node = plan.node_of(step);
   const DType type = plan.target.arithmetic();
   const std::size_t parameters = bytes_of(node.signature.parameters, type);
   const std::size_t statistics = bytes_of(node.signature.statistics, type);
@@ -89,7 +89,7 @@ std::size_t bytes_moved(const Plan& plan, const PlanStep& step) {
 
 double flop_of(const Plan& plan, const PlanStep& step) {
   if (step.kind != PlanStep::Kind::op) return 0;
-  const Node& node = plan.laid_out.graph.nodes[step.node];
+  const Node& node = plan.node_of(step);
   const bool both = step.pass == Pass::backward_data && node.op->contract().synced_backward;
   return 2 * static_cast<double>(node.signature.multiply_adds) * (both ? 2 : 1);
 }

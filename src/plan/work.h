@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "plan/blocks.h"
 #include "plan/plan.h"
 
 namespace trainyard {

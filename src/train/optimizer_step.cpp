@@ -184,7 +184,7 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
 bool OptimizerStep::may_merge() const {
   const bool one_pass = options_.alone && !weight_sums(model_.graph());
   const bool one_rule = groups_.size() == 1 && !groups_[0].norms && options_.clip_norm == 0;
-  return model_.train().plan().target.merges_launches && one_pass && one_rule &&
+  return model_.train().plan().target.can(Can::merge_launches) && one_pass && one_rule &&
          !model_.memory().averages();
 }
 

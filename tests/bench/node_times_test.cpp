@@ -22,7 +22,8 @@ counted::Launch own(const std::string& functor, std::size_t bytes = 8) {
   return {.kind = "bn", .functor = functor, .bytes = bytes};
 }
 counted::Launch call(double flop = 1, bool beside = false) {
-  return {.kind = "convolution", .functor = {}, .library = true, .flop = flop, .beside = beside};
+  return {
+      .kind = "convolution", .functor = {}, .library = true, .flop = flop, .on_side_queue = beside};
 }
 
 RunConfig shipped(const char* name) {
@@ -105,8 +106,8 @@ TEST_CASE("the parts of a step have its launches, those of parameters' gradients
         CHECK(launch.kind == whole[at].kind);
         CHECK(launch.functor == whole[at].functor);
         CHECK(launch.bytes == whole[at].bytes);
-        CHECK(launch.beside == whole[at].beside);
-        if (launch.beside) ++beside;
+        CHECK(launch.on_side_queue == whole[at].on_side_queue);
+        if (launch.on_side_queue) ++beside;
         ++at;
       }
     }
@@ -124,7 +125,7 @@ TEST_CASE("spans are microseconds from the first launch, with gaps on their own 
                                                  call(1, true), call(1, true), own("Unpack"),
                                                  call(),        own("Update")};
   std::vector<counted::Launch> beside = launches;
-  beside[5].beside = true;
+  beside[5].on_side_queue = true;
   const std::vector<StepSpan> spans = step_spans(replays, beside);
   REQUIRE(spans.size() == 5);
   CHECK(spans[0].begin == doctest::Approx(0));

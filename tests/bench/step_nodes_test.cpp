@@ -91,7 +91,7 @@ TEST_CASE("a predicted time is that of each node alone, by the rate of its kind"
   CHECK(predicted_milliseconds(launches, cuda_target(Precision::fp32), gpu) ==
         doctest::Approx(1e-3 * (latency + 20 / other.share)));
   // What runs beside counts as well.
-  product.beside = true;
+  product.on_side_queue = true;
   const NodeRate& beside = rate_of(product);
   CHECK(predicted_milliseconds({launches[0], product}, target, gpu) ==
         doctest::Approx(
@@ -101,7 +101,7 @@ TEST_CASE("a predicted time is that of each node alone, by the rate of its kind"
 TEST_CASE("a launch has the first rate of its kind, functor and queue") {
   const auto microseconds = [](const char* kind, const char* functor, bool beside) {
     counted::Launch of = launch(kind, functor, 0);
-    of.beside = beside;
+    of.on_side_queue = beside;
     return rate_of(of).microseconds;
   };
   CHECK(microseconds("convolution", "NarrowConv", false) == 2.9);
@@ -117,7 +117,7 @@ TEST_CASE("a launch has the first rate of its kind, functor and queue") {
 TEST_CASE("captured steps that GPUs were measured at are predicted within 15 %") {
   const auto predicted = [&](const GpuRates& gpu, const char* name, Precision precision) {
     Target target = cuda_target(precision);
-    target.sibling_norms = target.merges_launches = false;  // these came later
+    target.can.set(Can::join_siblings, false).set(Can::merge_launches, false);  // these came later
     const fs::path bench = fs::path(TY_SOURCE_DIR) / "scripts/bench";
     const RunConfig run = read_run_config(bench / (std::string(name) + ".yaml"), {});
     const auto launches = count_step(run, make_training_graph(run, 128), target);

@@ -50,7 +50,7 @@ std::vector<float> input_gradient(bool relu, bool adds, std::vector<float> dx) {
                                .pass = pass,
                                .inputs = {kMap},
                                .outputs = {kMap},
-                               .adds_gradient = adds && pass == Pass::backward_data});
+                               .form = {.adds_gradient = adds && pass == Pass::backward_data}});
     reserve.resize(executor->reserve_bytes() / sizeof(double) + 1);
     workspace.assign(executor->workspace_bytes() / sizeof(double) + 1, 0);
     tensors.reserve = reserve.data();

@@ -18,7 +18,7 @@
 #include "graph/include.h"
 #include "ops/conv.h"
 #include "ops/conv_transpose.h"
-#include "plan/layouts.h"
+#include "plan/passes.h"
 #include "plan/target.h"
 
 using namespace trainyard;
@@ -192,7 +192,7 @@ TEST_CASE("the engines of a data gradient add it to another one as well" *
     StepDescription step = step_of(op, Pass::backward_data, precision, layout, layout);
     std::vector<std::vector<std::int64_t>> engines;
     for (const bool adds : {false, true}) {
-      step.adds_gradient = adds;
+      step.form.adds_gradient = adds;
       const ConvGraph graph = conv_graph(step);
       CHECK(graph.adds_result == adds);
       RefusalCount refused;
@@ -332,7 +332,7 @@ TEST_CASE("graphs that compute different things have different texts") {
       const Layout layout = channels_last_layout({2, 16, 8, 8}, 8);
       StepDescription step = step_of(op, pass, precision, layout, layout);
       texts.insert(text_of(conv_graph(step)));
-      step.adds_gradient = pass == Pass::backward_data;
+      step.form.adds_gradient = pass == Pass::backward_data;
       texts.insert(text_of(conv_graph(step)));
     }
   }

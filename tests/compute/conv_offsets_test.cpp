@@ -5,7 +5,7 @@
 
 #include "compute/devices/cuda/kernels.h"
 #include "ops/conv.h"
-#include "plan/layouts.h"
+#include "plan/passes.h"
 
 using namespace trainyard;
 using namespace trainyard::cudnn;

@@ -110,8 +110,8 @@ struct Bench {
     step.inputs = {input.layout};
     step.outputs = {output.layout};
     step.needs_input_gradient = {node.needs_input_gradient};
-    step.adds_gradient = node.adds_gradient && pass == Pass::backward_data;
-    step.relu = node.relu && (pass == Pass::forward_train || pass == Pass::forward_eval);
+    step.form.adds_gradient = node.adds_gradient && pass == Pass::backward_data;
+    step.form.relu = node.relu && (pass == Pass::forward_train || pass == Pass::forward_eval);
     step.threads = node.threads;
     return factory.make(step);
   }

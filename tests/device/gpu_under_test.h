@@ -17,11 +17,11 @@ struct GpuUnderTest {
 
   std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue = device->make_queue();
-  std::unique_ptr<Queue> beside = device->make_low_priority_queue();
+  std::unique_ptr<Queue> side_queue = device->make_low_priority_queue();
   std::unique_ptr<ExecutorFactory> executors =
       make_cuda_executors({.device = device.get(),
                            .queue = queue.get(),
-                           .beside = beside.get(),
+                           .side_queue = side_queue.get(),
                            .gpu = "under test",
                            .cudnn = TY_CUDNN_LIBRARY,
                            .cublaslt = TY_CUBLASLT_LIBRARY,

@@ -55,7 +55,7 @@ BoundCase::BoundCase(const OpCase& op_case, const ExecutorFactory& factory,
   evaluation.batch_statistics = absent_of(statistics_);
   evaluation.running = views_of(running_);
   bind(evaluate_, std::move(evaluation));
-  if (contract_.recomputes) {
+  if (contract_.can(Can::recompute)) {
     recompute_ = make_pass(factory, Pass::recompute);
     bind(recompute_, forward_tensors(outputs_));
   }

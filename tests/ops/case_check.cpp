@@ -71,7 +71,7 @@ std::vector<LayoutChoice> layouts_for(const OpCase& op_case, const DeviceUnderTe
         layout.channels_last ? 8 : std::max<std::int64_t>(layout.output_block, 1);
     const bool whole = op_case.signature.outputs[0].c() % multiple == 0;
     if (whole || !residual) choices.push_back(layout);
-    if (!whole || !contract.slices) continue;
+    if (!whole || !contract.can(Can::write_slices)) continue;
     choices.push_back(layout);
     choices.back().sliced = true;
   }

@@ -140,7 +140,7 @@ struct HeadRun {
   void run(const ExecutorFactory& factory, StepDescription step, StepTensors tensors) {
     step.storage = DTypeOf<T>::value;
     for (const TensorView& input : tensors.inputs) step.inputs.push_back(input.layout);
-    if (step.head.accuracy != nullptr) step.inputs.pop_back();
+    if (step.form.accuracy != nullptr) step.inputs.pop_back();
     tensors.batch.state = &state;
     const auto executor = factory.make(step);
     executor->bind(tensors);
@@ -160,7 +160,7 @@ struct HeadRun {
     run(factory,
         {.op = &loss,
          .pass = Pass::backward_data,
-         .head = {.losses = true, .accuracy = &accuracy, .adds_bias = true}},
+         .form = {.bias = StepForm::Bias::of_other, .loss = true, .accuracy = &accuracy}},
         {.inputs = {matrix(values), list_of(labels), list_of(labels)},
          .outputs = {list_of(losses), list_of(right)},
          .input_gradients = {matrix(gradients)},

@@ -33,10 +33,10 @@ class PackedTensors {
       const TensorView view{.data = memory_[i]->data(), .type = storage_, .layout = {}};
       plain.push_back(place);
       packed.push_back(view);
-      if (!packed_[i].beside) place = view;
+      if (!packed_[i].keeps_plain) place = view;
     }
     for (std::size_t i = 0; i < packed_.size(); ++i) {
-      if (packed_[i].beside) list.push_back(packed[i]);
+      if (packed_[i].keeps_plain) list.push_back(packed[i]);
     }
   }
 

@@ -6,7 +6,7 @@
 #include "fake_network.h"
 #include "graph/build.h"
 #include "graph/include.h"
-#include "plan/fuse.h"
+#include "plan/passes.h"
 #include "plan/plan.h"
 #include "plan/work.h"
 #include "step_named.h"
@@ -18,13 +18,13 @@ namespace {
 
 FakeTraits adding_conv() {
   FakeTraits traits = conv_like();
-  traits.contract.adds_gradient = true;
+  traits.contract.can = {Can::add_gradient};
   return traits;
 }
 
 Target adding_target() {
   Target target = reference_target(Precision::fp32);
-  target.adds_gradients = true;
+  target.can.set(Can::add_gradient);
   return target;
 }
 
@@ -60,8 +60,8 @@ TEST_CASE("the later of two data gradients is added to the earlier one") {
     CHECK(accumulations(plan) == 0);
     const PlanStep& first = step_named(plan, "conv" + std::to_string(count + 1) + " backward_data");
     const PlanStep& last = step_named(plan, "conv2 backward_data");
-    CHECK_FALSE(first.adds_gradient);
-    CHECK(last.adds_gradient);
+    CHECK_FALSE(first.form.adds_gradient);
+    CHECK(last.form.adds_gradient);
     CHECK(plan.root(last.input_gradients[0]) == first.input_gradients[0]);
     CHECK(step_named(plan, "conv1 backward_parameters").output_gradients[0] ==
           last.input_gradients[0]);
@@ -90,7 +90,7 @@ TEST_CASE("a residual's gradient is added to once nothing else reads it") {
   CHECK(accumulations(plan) == 0);
   complete(plan, std::vector<StepNeeds>(plan.steps.size()));
   const PlanStep& adds = step_named(plan, "conv2 backward_data");
-  CHECK(adds.adds_gradient);
+  CHECK(adds.form.adds_gradient);
   const PlanTensor& read = plan.tensors[adds.output_gradients[0]];
   const PlanTensor& sum = plan.tensors[adds.input_gradients[0]];
   CHECK(read.offset != sum.offset);  // the activation's gradient does not take the sum's place
@@ -102,11 +102,10 @@ TEST_CASE("no gradient of residual units or of inceptions is summed by a step of
     const std::string path = std::string(TY_SOURCE_DIR) + "/models/" + name + ".yaml";
     const Graph graph = build_graph(load_network(path), {.batch = 128});
     for (const Target& target : {cuda_target(Precision::bf16), cpu_target(true)}) {
-      const Plan plan =
-          make_plan(fuse(graph, target), target, {.loss = graph.output, .kept = {graph.output}});
+      const Plan plan = plan_for(graph, target, {.loss = graph.output, .kept = {graph.output}});
       CHECK(accumulations(plan) == 0);
-      CHECK(std::ranges::count_if(plan.steps,
-                                  [](const PlanStep& step) { return step.adds_gradient; }) >= 9);
+      CHECK(std::ranges::count_if(
+                plan.steps, [](const PlanStep& step) { return step.form.adds_gradient; }) >= 9);
     }
   }
 }

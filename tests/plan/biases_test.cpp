@@ -1,9 +1,8 @@
-#include "plan/biases.h"
-
 #include <doctest/doctest.h>
 
 #include "layer_network.h"
 #include "plan/gradient_buckets.h"
+#include "plan/passes.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -77,12 +76,12 @@ TEST_CASE("in training, a bias before a batch norm is taken away") {
 TEST_CASE("evaluation adds it, and so does a plan that is to cancel nothing") {
   LayerNetwork network({2, 3, 4, 4});
   const ValueId output = network.bn(network.conv(0));
-  const Plan evaluation = make_plan(network.graph, reference_target(Precision::fp32),
-                                    {.train = false, .kept = {output}});
+  const Plan evaluation = plan_for(network.graph, reference_target(Precision::fp32),
+                                   {.train = false, .kept = {output}});
   CHECK(evaluation.cancelled_biases.empty());
   CHECK(parameters_of(evaluation, 0) == 2);
   Target target = reference_target(Precision::fp32);
-  target.cancel_biases = false;
+  target.can.set(Can::cancel_biases, false);
   const Plan plain = network.plan({}, target);
   CHECK(plain.cancelled_biases.empty());
   CHECK(parameters_of(plain, 0) == 2);

@@ -36,8 +36,8 @@ TEST_CASE("the first layer's input gradient is not computed") {
 TEST_CASE("an evaluation plan has only forward_eval steps") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});
-  const Plan plan = make_plan(network.graph, reference_target(Precision::fp32),
-                              {.train = false, .kept = {network.graph.output}});
+  const Plan plan = plan_for(network.graph, reference_target(Precision::fp32),
+                             {.train = false, .kept = {network.graph.output}});
   CHECK(step_names(plan) == std::vector<std::string>{"conv1 forward_eval", "act2 forward_eval"});
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("backward reads only what the op traits name") {
 TEST_CASE("a concatenation of slices needs no step, forward or backward") {
   const FakeTraits branch{.type = "branch",
                           .contract = {.backward_reads_outputs = true,
-                                       .slices = true,
+                                       .can = {Can::write_slices},
                                        .layouts = Contract::Layouts::any},
                           .parameter_elements = 10};
   FakeNetwork network({2, 8, 4, 4});

@@ -81,7 +81,7 @@ class FakeNetwork {
 inline Plan training_plan(FakeNetwork& network,
                           const Target& target = reference_target(Precision::fp32)) {
   const ValueId loss = network(loss_like(2), {network.graph.output});
-  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
+  return plan_for(network.graph, target, {.loss = loss, .kept = {loss}});
 }
 
 }  // namespace trainyard::testing

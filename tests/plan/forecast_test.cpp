@@ -11,8 +11,8 @@ TEST_CASE("the forecast counts each kind of memory from the plan and its sizes")
   FakeNetwork network({2, 64});  // 128 values are 512 bytes
   const ValueId first = network(conv_like(), {0});
   const ValueId second = network(conv_like(), {first});
-  Plan plan = make_plan(network.graph, reference_target(Precision::fp32),
-                        {.train = false, .kept = {second}});
+  Plan plan = plan_for(network.graph, reference_target(Precision::fp32),
+                       {.train = false, .kept = {second}});
   const std::vector<StepNeeds> needs{{.workspace = 700}, {.workspace = 100}};
   complete(plan, needs);
   // Two parameters of 100 elements are 2 chunks of 64 each: 256 elements, 1024 bytes.
@@ -38,8 +38,8 @@ TEST_CASE("two programs share one transient arena: the larger one counts") {
   const ValueId first = network(conv_like(), {0});
   const ValueId second = network(conv_like(), {first});
   const auto plan_of = [&](ValueId kept, std::size_t workspace) {
-    Plan plan = make_plan(network.graph, reference_target(Precision::fp32),
-                          {.train = false, .kept = {kept}});
+    Plan plan = plan_for(network.graph, reference_target(Precision::fp32),
+                         {.train = false, .kept = {kept}});
     const std::vector<StepNeeds> needs(plan.steps.size(), {.workspace = workspace});
     complete(plan, needs);
     return plan;

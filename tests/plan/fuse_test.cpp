@@ -1,11 +1,10 @@
-#include "plan/fuse.h"
-
 #include <doctest/doctest.h>
 
 #include "fake_network.h"
 #include "ops/activation.h"
 #include "ops/add.h"
 #include "ops/bn.h"
+#include "plan/passes.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

@@ -43,7 +43,7 @@ class LayerNetwork : public FakeNetwork {
     const ValueId loss = (*this)(loss_like(2), {graph.output});
     PlanRequest request{.loss = loss, .kept = kept};
     request.kept.push_back(loss);
-    return make_plan(graph, target, request);
+    return plan_for(graph, target, request);
   }
 
  protected:

@@ -1,8 +1,7 @@
-#include "plan/layouts.h"
-
 #include <doctest/doctest.h>
 
 #include "fake_network.h"
+#include "plan/passes.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -152,11 +151,18 @@ TEST_CASE("rows of whole vectors are a GPU's maps: nothing is copied between the
 namespace {
 
 FakeTraits slice_like() {
-  return {.type = "slice", .contract = {.slices = true, .layouts = Contract::Layouts::any}};
+  return {.type = "slice",
+          .contract = {.can = {Can::write_slices}, .layouts = Contract::Layouts::any}};
 }
 FakeTraits concat_like(const Shape& output) { return {.type = "concat", .output = output}; }
 
 /// Two branches of 16 and 32 channels and their concatenation.
+LaidOutGraph sliced_layouts(const Graph& graph, const Target& target) {
+  LaidOutGraph laid_out = assign_layouts(graph, target);
+  slice_concatenations(laid_out, target);
+  return laid_out;
+}
+
 struct Branches {
   FakeNetwork network{{4, 3, 8, 8}};
   ValueId narrow, wide, whole;
@@ -170,7 +176,7 @@ struct Branches {
     whole = network(concat_like({4, 16 + channels, 8, 8}), {narrow, wide});
   }
   [[nodiscard]] bool sliced(const Target& target = cpu_target(true)) const {
-    const LaidOutGraph laid_out = assign_layouts(network.graph, target);
+    const LaidOutGraph laid_out = sliced_layouts(network.graph, target);
     const bool first = laid_out.slices[laid_out.renamed[narrow]].whole >= 0;
     CHECK(first == (laid_out.slices[laid_out.renamed[wide]].whole >= 0));
     return first;
@@ -184,7 +190,7 @@ TEST_CASE("branches are slices of their concatenation, in every kind of map") {
   for (const Target& target : {cpu_target(true), cpu_target(false), cuda_target(Precision::bf16),
                                reference_target(Precision::fp64)}) {
     CAPTURE(target.name);
-    const LaidOutGraph laid_out = assign_layouts(branches.network.graph, target);
+    const LaidOutGraph laid_out = sliced_layouts(branches.network.graph, target);
     const ValueId wide = laid_out.renamed[branches.wide], whole = laid_out.renamed[branches.whole];
     CHECK(laid_out.slices[laid_out.renamed[branches.narrow]].first == 0);
     CHECK(laid_out.slices[wide].whole == whole);

@@ -32,7 +32,7 @@ class HeadNetwork : public LayerNetwork {
     PlanRequest request{.loss = loss, .kept = kept_};
     request.kept.push_back(loss);
     request.kept.push_back(values_);
-    return make_plan(graph, cuda_target(precision), request);
+    return plan_for(graph, cuda_target(precision), request);
   }
 
  private:
@@ -61,20 +61,20 @@ TEST_CASE("the backward step of a loss takes its value, an accuracy and the bias
   const PlanStep& head = plan.steps[plan.steps.size() - 2];
   CHECK(head.outputs.size() == 2);
   CHECK(head.inputs.size() == 3);
-  CHECK(head.head.accuracy->values().k == 1);
-  CHECK(head.head.adds_bias);
+  CHECK(head.form.accuracy->values().k == 1);
+  CHECK(head.form.adds_layer_bias());
   const PlanStep& dense = step_named(plan, "dense1 forward_train");
   CHECK(head.bias_of == dense.node);
-  CHECK(description_of(plan, dense).bias_later);
-  CHECK(description_of(plan, head).head.losses);
+  CHECK_FALSE(description_of(plan, dense).form.own_bias());
+  CHECK(description_of(plan, head).form.loss);
 }
 
 TEST_CASE("in f32 the product begins with the bias") {
   HeadNetwork network;
   network.accuracy(1);
   const Plan plan = network.head_plan(Precision::fp32);
-  CHECK_FALSE(step_named(plan, "dense1 forward_train").bias_later);
-  CHECK(step_named(plan, "cross_entropy3 and accuracy forward and backward").head.losses);
+  CHECK(step_named(plan, "dense1 forward_train").form.own_bias());
+  CHECK(step_named(plan, "cross_entropy3 and accuracy forward and backward").form.loss);
 }
 
 TEST_CASE("a second metric has a step, for which the layer adds its bias") {
@@ -82,9 +82,9 @@ TEST_CASE("a second metric has a step, for which the layer adds its bias") {
   network.accuracy(1);
   network.accuracy(5);
   const Plan plan = network.head_plan(Precision::bf16);
-  CHECK_FALSE(step_named(plan, "dense1 forward_train").bias_later);
+  CHECK(step_named(plan, "dense1 forward_train").form.own_bias());
   CHECK(step_named(plan, "cross_entropy4 and accuracy forward and backward")
-            .head.accuracy->values()
+            .form.accuracy->values()
             .k == 1);
   CHECK(step_named(plan, "top_k3 forward_train").outputs.size() == 1);
 }
@@ -93,7 +93,7 @@ TEST_CASE("other targets have a step each") {
   HeadNetwork network;
   network.accuracy(1);
   static_cast<void>(network.head_plan(Precision::bf16));
-  const Plan plan = make_plan(network.graph, cpu_target(true),
-                              {.loss = network.graph.output, .kept = {network.graph.output}});
+  const Plan plan = plan_for(network.graph, cpu_target(true),
+                             {.loss = network.graph.output, .kept = {network.graph.output}});
   CHECK(names_of(plan).size() == 5);
 }

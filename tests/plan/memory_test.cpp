@@ -77,7 +77,7 @@ FakeNetwork random_network(std::mt19937& random) {
 
 Plan planned(FakeNetwork& network) {
   const ValueId loss = network(loss_like(2), {network.graph.output});
-  Plan plan = make_plan(network.graph, cpu_target(true), {.loss = loss, .kept = {loss}});
+  Plan plan = plan_for(network.graph, cpu_target(true), {.loss = loss, .kept = {loss}});
   merge_in_place(plan);
   plan_memory(plan);
   return plan;
@@ -141,7 +141,7 @@ TEST_CASE("a chain of layers reuses memory in evaluation") {
   FakeNetwork network({2, 16, 16, 16});
   ValueId value = 0;
   for (int i = 0; i < 10; ++i) value = network(conv_like(), {value});
-  Plan plan = make_plan(network.graph, cpu_target(true), {.train = false, .kept = {value}});
+  Plan plan = plan_for(network.graph, cpu_target(true), {.train = false, .kept = {value}});
   plan_memory(plan);
   const std::size_t one = 2 * 16 * 16 * 16 * sizeof(float);
   CHECK(plan.transient_bytes == 2 * one);

@@ -51,7 +51,7 @@ TEST_CASE("activations and gradients have the storage type, losses the arithmeti
   loss.contract.arithmetic_outputs = true;
   const ValueId losses = network(loss, {network.graph.output});
   const Plan plan =
-      make_plan(network.graph, cuda_target(Precision::fp16), {.loss = losses, .kept = {losses}});
+      plan_for(network.graph, cuda_target(Precision::fp16), {.loss = losses, .kept = {losses}});
   CHECK(plan.tensors[plan.values[losses]].type == DType::f32);
   int gradients = 0;
   for (const PlanTensor& tensor : plan.tensors) {

@@ -15,7 +15,7 @@ namespace trainyard::test {
 
 [[nodiscard]] inline std::vector<TensorId> read_by(const PlanStep& step) {
   std::vector<TensorId> ids = step.inputs;
-  if (is_backward(step) && !step.head.losses) {
+  if (is_backward(step) && !step.form.loss) {
     ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
     ids.push_back(step.reserve);
   }
@@ -26,13 +26,12 @@ namespace trainyard::test {
 [[nodiscard]] inline std::vector<TensorId> written_by(const PlanStep& step) {
   const bool copies = step.kind != PlanStep::Kind::op;
   std::vector<TensorId> ids{step.workspace};
-  if (step.head.adds_bias) ids.push_back(step.inputs[0]);
-  if (copies || !is_backward(step) || step.head.losses) {
+  if (step.form.adds_layer_bias()) ids.push_back(step.inputs[0]);
+  if (copies || !is_backward(step) || step.form.loss) {
     ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
     ids.push_back(step.reserve);
   }
-  for (const auto* list :
-       {&step.input_gradients, &step.parameter_gradients, &step.packed_gradients}) {
+  for (const auto* list : {&step.input_gradients, &step.parameter_gradients}) {
     ids.insert(ids.end(), list->begin(), list->end());
   }
   return ids;
@@ -59,11 +58,11 @@ namespace trainyard::test {
   std::vector<std::string> found;
   for (std::size_t beside = 0; beside < plan.steps.size(); ++beside) {
     const PlanStep& step = plan.steps[beside];
-    if (!step.beside) continue;
+    if (!step.form.on_side_queue()) continue;
     for (std::size_t index = beside + 1; index < plan.steps.size(); ++index) {
       const PlanStep& later = plan.steps[index];
       if (later.awaits >= static_cast<std::int32_t>(beside)) break;
-      if (later.beside) continue;  // these run one after the other
+      if (later.form.on_side_queue()) continue;  // these run one after the other
       if (meet(plan, written_by(later), read_by(step)) ||
           meet(plan, written_by(later), written_by(step)) ||
           meet(plan, read_by(later), written_by(step))) {

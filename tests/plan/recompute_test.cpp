@@ -8,7 +8,7 @@
 #include "graph/build.h"
 #include "graph/include.h"
 #include "layer_network.h"
-#include "plan/fuse.h"
+#include "plan/passes.h"
 #include "step_named.h"
 
 using namespace trainyard;
@@ -18,7 +18,7 @@ namespace {
 
 Target recomputing(bool recomputes = true) {
   Target target = cpu_target(true);
-  target.recomputes = recomputes;
+  target.can.set(Can::recompute, recomputes);
   return target;
 }
 
@@ -40,7 +40,7 @@ Plan plan_of(const std::string& name) {
   const std::string path = std::string(TY_SOURCE_DIR) + "/models/" + name + ".yaml";
   const Graph graph = build_graph(load_network(path), {.batch = 2});
   const Target target = recomputing();
-  return make_plan(fuse(graph, target), target, {.loss = graph.output, .kept = {graph.output}});
+  return plan_for(graph, target, {.loss = graph.output, .kept = {graph.output}});
 }
 
 std::size_t transient_bytes(Plan plan) {
@@ -87,7 +87,7 @@ TEST_CASE("an output whose input nothing else reads is kept instead of the input
 TEST_CASE("an evaluation recomputes nothing") {
   LayerNetwork network({2, 16, 4, 4});
   const ValueId output = network.dense(network.bn(network.conv(0, false)));
-  CHECK(recomputed(make_plan(network.graph, recomputing(), {.train = false, .kept = {output}})) ==
+  CHECK(recomputed(plan_for(network.graph, recomputing(), {.train = false, .kept = {output}})) ==
         0);
 }
 

@@ -51,20 +51,20 @@ TEST_CASE(
            {"conv1", "relu2"}, {"conv_transpose3", "relu4"}, {"dense5", "relu6"}}) {
     const PlanStep& cuts = step_named(plan, relu + " and bias backward_data");
     const PlanStep& products = step_named(plan, layer + " backward_parameters");
-    CHECK(cuts.sums_bias);
-    CHECK(products.bias_summed);
+    CHECK(cuts.form.sums_layer_bias());
+    CHECK_FALSE(products.form.own_bias());
     CHECK(entry_of(plan, cuts).node == products.node);
     CHECK(entry_of(plan, cuts).index == 1);
-    CHECK(description_of(plan, cuts).sums_bias);
-    CHECK(description_of(plan, products).bias_summed);
-    CHECK(description_of(plan, step_named(plan, layer + " and relu forward_train")).relu);
+    CHECK(description_of(plan, cuts).form.sums_layer_bias());
+    CHECK_FALSE(description_of(plan, products).form.own_bias());
+    CHECK(description_of(plan, step_named(plan, layer + " and relu forward_train")).form.relu);
   }
 }
 
 TEST_CASE("an evaluation's layers have their ReLUs too") {
   LayerNetwork network({2, 3, 4, 4});
   const ValueId end = network.relu(network.conv(0));
-  const Plan plan = make_plan(network.graph, kGpu, {.train = false, .kept = {end}});
+  const Plan plan = plan_for(network.graph, kGpu, {.train = false, .kept = {end}});
   CHECK(layer_steps(plan) == std::vector<std::string>{"conv1 and relu forward_eval"});
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("on the CPU the ReLU is part of the step, and the layer sums its bias'
   const Plan plan = network.plan({}, cpu_target(true));
   CHECK(has(plan, "dense3 and relu forward_train"));
   CHECK(has(plan, "relu4 backward_data"));
-  CHECK_FALSE(step_named(plan, "dense3 backward_parameters").bias_summed);
+  CHECK(step_named(plan, "dense3 backward_parameters").form.own_bias());
 }
 
 TEST_CASE(

@@ -7,7 +7,7 @@
 
 #include "../graph/support.h"
 #include "overlaps.h"
-#include "plan/fuse.h"
+#include "plan/passes.h"
 #include "plan/plan.h"
 #include "step_named.h"
 
@@ -18,16 +18,13 @@ namespace {
 
 Target gpu_target(bool siblings = true) {
   Target target = cuda_target(Precision::bf16);
-  target.sibling_norms = siblings;
+  target.can.set(Can::join_siblings, siblings);
   return target;
 }
 
 Plan plan_of(const Graph& graph, const Target& target, bool train = true) {
-  Plan plan =
-      make_plan(fuse(graph, target), target,
-                {.train = train, .loss = train ? graph.output : -1, .kept = {graph.output}});
-  join_siblings(plan);
-  run_beside(plan);
+  Plan plan = plan_for(graph, target,
+                       {.train = train, .loss = train ? graph.output : -1, .kept = {graph.output}});
   return plan;
 }
 
@@ -107,10 +104,8 @@ TEST_CASE("the two batch norms of each module of MiniGoogLeNet are siblings in e
 TEST_CASE("plans of the CPU and of the reference device have none, and stay as they are") {
   const Graph graph = test::build_file("models/minigooglenet.yaml", "", {.batch = 8});
   for (const Target& target : {cpu_target(true), reference_target(Precision::fp32)}) {
-    Plan plan =
-        make_plan(fuse(graph, target), target, {.loss = graph.output, .kept = {graph.output}});
+    Plan plan = plan_for(graph, target, {.loss = graph.output, .kept = {graph.output}});
     const std::string text = text_of(plan);
-    join_siblings(plan);
     CHECK(text_of(plan) == text);
   }
 }

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "fake_network.h"
-#include "plan/layouts.h"
+#include "plan/passes.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

@@ -37,7 +37,7 @@ class LeaveOutGradients final : public ExecutorFactory, public WeightPacking {
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     auto executor = executors_.make(step);
     const bool idle =
-        step.pass == Pass::backward_parameters && step.op->contract().gradients_beside;
+        step.pass == Pass::backward_parameters && step.op->contract().can(Can::use_side_queue);
     if (!idle) return executor;
     return std::make_unique<IdleExecutor>(std::move(executor));
   }

@@ -74,15 +74,15 @@ Reading read_two(const Subject& subject, const SessionDevice& device) {
 std::vector<Measurement> step_measurements(const Subject& subject, const SessionDevice& device) {
   const std::string order = "whether own weight gradients come before own convolutions (60 us)";
   const auto beside = [&](std::size_t most, const char* predicted) {
-    return Measurement{"M5.beside." + std::to_string(most),
-                       "a step with so many weight gradients beside at most", predicted,
-                       "Target::most_beside", [&subject, &device, most] {
-                         return read_step(
-                             subject, device, [=](Target& target) { target.most_beside = most; },
-                             *device.executors);
-                       }};
+    return Measurement{
+        "M5.beside." + std::to_string(most), "a step with so many weight gradients beside at most",
+        predicted, "Target::most_on_side_queue", [&subject, &device, most] {
+          return read_step(
+              subject, device, [=](Target& target) { target.most_on_side_queue = most; },
+              *device.executors);
+        }};
   };
-  const auto on_main = [](Target& target) { target.gradients_beside = false; };
+  const auto on_main = [](Target& target) { target.can.set(Can::use_side_queue, false); };
   return {{"M5.none", "a step with convolutions' and dense layers' weight gradients left out",
            "1140 us", order,
            [&subject, &device, on_main] {

@@ -99,7 +99,7 @@ void check_in_double(RankTraining training, int ranks, std::size_t cancelled) {
   CHECK(plans.train->cancelled_biases.size() == cancelled);
   CHECK(faults_of(*plans.train) == std::vector<std::string>{});
   const auto without = train_on_ranks(ranks, training);
-  training.target.cancel_biases = false;
+  training.target.can.set(Can::cancel_biases, false);
   const auto with = train_on_ranks(ranks, training);
   for (std::size_t rank = 0; rank < with.size(); ++rank) {
     CAPTURE(rank);
@@ -164,7 +164,7 @@ TEST_CASE("on the processor in float32 they stay close") {
                         .onednn = true,
                         .updates = 10};
   const TrainedRank without = train_on_ranks(1, training)[0];
-  training.target.cancel_biases = false;
+  training.target.can.set(Can::cancel_biases, false);
   check_close(train_on_ranks(1, training)[0], without, DType::f32, 1e-4);
 }
 

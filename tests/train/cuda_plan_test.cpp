@@ -31,7 +31,7 @@ TEST_CASE("ten steps with the CUDA plan equal those with the CPU's, in double") 
     const TrainingGraph graph = training_graph(network, kPlannedBatch);
     const Trained cuda = train(graph, in_double(cuda_target(Precision::fp16)));
     Target unfused = reference_target(Precision::fp64);
-    unfused.fuse = false;
+    unfused.can.set(Can::fuse, false).set(Can::write_slices, false);
     for (const Target& other : {in_double(cpu_target(true)), unfused}) {
       CAPTURE(other.name);
       const Trained expected = train(graph, other);
@@ -70,7 +70,7 @@ TEST_CASE("fused steps and in-place concatenations change no bit in float32") {
     for (const Target& fused : {reference_target(Precision::fp32), cuda_target(Precision::fp32)}) {
       CAPTURE(fused.name);
       Target apart = fused;
-      apart.fuse = false;
+      apart.can.set(Can::fuse, false).set(Can::write_slices, false);
       const Trained one = train(graph, fused), other = train(graph, apart);
       CHECK(one.losses == other.losses);
       CHECK(one.weights == other.weights);

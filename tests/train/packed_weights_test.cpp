@@ -1,6 +1,4 @@
 // Packed weights and gradients in the plan of a device that packs weights.
-#include "plan/packed_weights.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "every_op.h"
 #include "model/model_programs.h"
 #include "plan/gradient_buckets.h"
+#include "plan/passes.h"
 #include "plan_rules.h"
 #include "small_training.h"
 
@@ -61,8 +60,8 @@ std::vector<std::string> names_of(const ModelPlans& plans) {
 void check_unpacked(const Plan& plan) {
   std::map<TensorId, int> written;
   for (const PlanStep& step : plan.steps) {
-    for (const TensorId id : step.packed_gradients) {
-      if (id != kNoTensor) ++written[id];
+    for (const TensorId id : step.parameter_gradients) {
+      if (id != kNoTensor && plan.tensors[id].packed) ++written[id];
     }
     if (step.kind != Kind::unpack) continue;
     REQUIRE(step.inputs.size() == step.outputs.size());

@@ -176,14 +176,15 @@ class Rules {
     const Node& node = plan_.laid_out.graph.nodes[step.node];
     const bool joined = node.op->contract().synced_backward;
     const bool writes = step.pass == (joined ? Pass::backward_data : Pass::backward_parameters);
-    if (!writes || node.frozen || !step.parameter_gradients.empty()) return;
+    if (!writes || node.frozen) return;
     for (std::size_t index = 0; index < node.signature.parameters.size(); ++index) {
-      if (step.bias_summed && index == 1) continue;  // the ReLU's step writes it
+      if (!step.form.own_bias() && index == 1) continue;  // the ReLU's step writes it
+      const bool apart =
+          !step.parameter_gradients.empty() && step.parameter_gradients[index] != kNoTensor;
+      if (apart) continue;
       const ParameterId entry{owners_[step.node], index};
       if (block_holds(entry)) fault(name, "overwrites a parameter's gradient");
-      const bool packed = index < step.packed_gradients.size() &&
-                          step.packed_gradients[index] != kNoTensor;  // until it is unpacked
-      if (!packed) block_holds_.insert({entry.node, entry.index});
+      block_holds_.insert({entry.node, entry.index});
     }
   }
   [[nodiscard]] bool block_holds(const ParameterId& entry) const {
@@ -209,18 +210,16 @@ class Rules {
     const bool copies = step.kind != PlanStep::Kind::op;
     std::vector<TensorId> reads = step.inputs, writes = step.input_gradients;
     reads.insert(reads.end(), step.output_gradients.begin(), step.output_gradients.end());
-    const bool computes = forward || copies || step.pass == Pass::recompute || step.head.losses;
+    const bool computes = forward || copies || step.pass == Pass::recompute || step.form.loss;
     auto& outputs = computes ? writes : reads;
     outputs.insert(outputs.end(), step.outputs.begin(), step.outputs.end());
     if (step.kind == PlanStep::Kind::accumulate) reads.push_back(step.outputs[0]);
-    if (step.adds_gradient) {
+    if (step.form.adds_gradient) {
       reads.insert(reads.end(), step.input_gradients.begin(), step.input_gradients.end());
     }
     (forward ? writes : reads).push_back(step.reserve);
     writes.push_back(step.workspace);
-    for (const auto* list : {&step.parameter_gradients, &step.packed_gradients}) {
-      writes.insert(writes.end(), list->begin(), list->end());
-    }
+    writes.insert(writes.end(), step.parameter_gradients.begin(), step.parameter_gradients.end());
     for (const TensorId id : reads) read(id, name);
     std::vector<TensorId> used = reads;
     used.insert(used.end(), writes.begin(), writes.end());

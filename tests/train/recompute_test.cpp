@@ -39,7 +39,7 @@ layers:
 /// Ten steps on `ranks` ranks with and without recomputation.
 void check_bits(RankTraining training, int ranks, std::ptrdiff_t recomputed) {
   training.updates = 10;
-  training.target.recomputes = true;
+  training.target.can.set(Can::recompute);
   const TrainingGraph graph = training_graph(training.network, training.batch);
   Target planned = training.target;
   planned.workspace_cap = 1 << 10;
@@ -47,7 +47,7 @@ void check_bits(RankTraining training, int ranks, std::ptrdiff_t recomputed) {
   CHECK(std::ranges::count(plans.train->steps, Pass::recompute, &PlanStep::pass) == recomputed);
   for (const std::string& fault : faults_of(*plans.train)) FAIL_CHECK(fault);
   const auto again = train_on_ranks(ranks, training);
-  training.target.recomputes = false;
+  training.target.can.set(Can::recompute, false);
   const auto kept = train_on_ranks(ranks, training);
   for (std::size_t rank = 0; rank < kept.size(); ++rank) {
     CAPTURE(rank);

@@ -26,9 +26,7 @@ struct ConvStep {
   bool transposed = false;
   Pass pass = Pass::forward_train;
   ConvProduct computes = ConvProduct::output;
-  bool adds = false;         // StepDescription::adds_gradient
-  bool relu = false;         // StepDescription::relu
-  bool bias_summed = false;  // StepDescription::bias_summed
+  StepForm form;
   Margins margins;
   ConvMaps<Layout> maps;
 
@@ -40,7 +38,7 @@ struct ConvStep {
   }
   [[nodiscard]] bool adds_bias() const { return attributes.bias && forward(); }
   [[nodiscard]] bool sums_bias() const {
-    return attributes.bias && pass == Pass::backward_parameters && !bias_summed;
+    return attributes.bias && pass == Pass::backward_parameters && form.own_bias();
   }
   /// Of what belongs to the op's input and to its output.
   template <class Map>
@@ -60,9 +58,7 @@ struct ConvStep {
   ConvStep made{.attributes = op.values(),
                 .transposed = op.transposed(),
                 .pass = step.pass,
-                .adds = step.adds_gradient,
-                .relu = step.relu,
-                .bias_summed = step.bias_summed,
+                .form = step.form,
                 .margins = op.margins(shape_of(step.inputs[0])),
                 .maps = {}};
   made.maps = made.by_role(step.inputs[0], step.outputs[0]);

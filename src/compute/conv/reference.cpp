@@ -19,9 +19,9 @@ class Conv : public Executor {
         walk_(window_walk(step_)),
         images_(step.inputs[0].extent[0]),
         input_(step_.maps.input, step.storage, scratch_,
-               step.adds_gradient && step_.computes == ConvProduct::input_gradient),
+               step.form.adds_gradient && step_.computes == ConvProduct::input_gradient),
         output_(step_.maps.output, step.storage, scratch_,
-                step.adds_gradient && step_.computes == ConvProduct::output),
+                step.form.adds_gradient && step_.computes == ConvProduct::output),
         weight_(step.signature.parameters[0].shape, step.storage, scratch_),
         matrix_offset_(
             scratch_.take(static_cast<std::size_t>(walk_.taps() * walk_.positions()) * sizeof(T))) {

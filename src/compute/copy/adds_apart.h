@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// A step with StepDescription::adds_gradient, of an executor without: its gradient goes to the
+/// A step with StepForm::adds_gradient, of an executor without: its gradient goes to the
 /// workspace, rounded, from where it is added.
 class AddsApart final : public Executor {
  public:
@@ -54,7 +54,7 @@ class AddsApart final : public Executor {
 /// `make` makes the executor of a step that does not add.
 template <class Make>
 [[nodiscard]] std::unique_ptr<Executor> add_apart(StepDescription step, const Make& make) {
-  step.adds_gradient = false;
+  step.form.adds_gradient = false;
   return std::make_unique<AddsApart>(make(step), step);
 }
 

@@ -18,7 +18,7 @@ namespace trainyard {
 struct PackedParameter {
   std::size_t index = 0;  // of the op's parameters
   WeightShape shape;
-  bool beside = false;  // the step reads both: the packed one follows all parameters
+  bool keeps_plain = false;  // the step reads both: the packed one follows all parameters
   bool operator==(const PackedParameter&) const = default;
 };
 
@@ -47,7 +47,7 @@ struct PackedParameter {
 /// Whether an engine may add the bias of a convolution: not that of a transposed one, nor one
 /// before a ReLU, which a kernel of ours adds and cuts at 0 in one pass.
 [[nodiscard]] inline bool engine_may_add_bias(const ConvStep& conv) {
-  return conv.adds_bias() && !conv.transposed && !conv.relu;
+  return conv.adds_bias() && !conv.transposed && !conv.form.relu;
 }
 /// An engine that adds the bias reads it in the storage type, but the choice of an engine is not
 /// known to a plan.
@@ -65,7 +65,8 @@ struct PackedParameter {
     shape.turned = step.pass == Pass::backward_data && is_narrow(conv_step(step), step.storage);
     if (!is_direct(shape, step.storage)) packed.push_back({.shape = shape});
     if (rounds_bias(step)) {
-      packed.push_back({.index = 1, .shape = rounded_shape(parameters[1].shape), .beside = true});
+      packed.push_back(
+          {.index = 1, .shape = rounded_shape(parameters[1].shape), .keeps_plain = true});
     }
   } else if (step.storage != DType::f32) {
     const bool recurrent = dynamic_cast<const RecurrentOp*>(step.op) != nullptr;

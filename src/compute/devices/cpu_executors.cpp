@@ -65,7 +65,7 @@ class CpuExecutors final : public ExecutorFactory {
     if (is_convolution(step)) {
       return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
     }
-    if (step.adds_gradient) {
+    if (step.form.adds_gradient) {
       return add_apart(step, [this](const auto& whole) { return make(whole); });
     }
     for (const OwnOp& op : kOwnOps) {
@@ -96,7 +96,7 @@ class CpuExecutors final : public ExecutorFactory {
   [[nodiscard]] std::unique_ptr<Executor> make_direct(const StepDescription& step) const {
     try {
       std::unique_ptr<Executor> layer = onednn::make_conv(library_, step);
-      return step.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
+      return step.form.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
     } catch (const dnnl::error& error) {
       throw Error(ErrorKind::device, std::string(step.op->type()) +
                                          ": oneDNN cannot compute this layer on this processor (" +

@@ -41,9 +41,9 @@ class ReferenceExecutors final : public ExecutorFactory {
     for (const LibraryOp& op : kLibraryOps) {
       if (op.type != step.op->type()) continue;
       auto layer = step.storage == DType::f64 ? op.in_double(step) : op.in_float(step);
-      return step.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
+      return step.form.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
     }
-    if (step.sums_bias) return make_relu_bias_on(CpuLauncher(step.threads), step);
+    if (step.form.sums_layer_bias()) return make_relu_bias_on(CpuLauncher(step.threads), step);
     std::unique_ptr<Executor> executor = make_functor_executor(step);
     TY_CHECK(executor != nullptr, step.op->type());
     return executor;

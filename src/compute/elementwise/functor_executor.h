@@ -58,7 +58,7 @@ template <class FunctorOp, class Floats, class Launcher>
                    .node = description.node,
                    .walk = {},
                    .inputs = description.inputs,
-                   .head = description.head};
+                   .form = description.form};
   if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
   return Floats{}(
       description.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {

@@ -91,7 +91,7 @@ class ReluBias final : public Executor {
   StepTensors tensors_;
 };
 
-/// The executor of StepDescription::sums_bias on a launcher.
+/// The executor of a step with StepForm::sums_layer_bias() on a launcher.
 template <class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_relu_bias_on(const Launcher& launcher,
                                                           const StepDescription& step) {

@@ -57,7 +57,7 @@ class DenseForward final : public DenseStep {
  public:
   explicit DenseForward(const StepDescription& step)
       : DenseStep(step),
-        relu_(step.relu),
+        relu_(step.form.relu),
         weight_(step.signature.parameters[0].shape, step.storage, workspace_),
         product_(make_product(
             {.rows = samples_, .columns = units_, .depth = features_, .b_transposed = true})) {}
@@ -115,7 +115,7 @@ class DenseBackwardParameters final : public DenseStep {
             workspace_.take(static_cast<std::size_t>(bias_partials(rows_)) * sizeof(double))),
         product_(make_product(
             {.rows = units_, .columns = features_, .depth = samples_, .a_transposed = true})) {
-    TY_CHECK(!step.bias_summed, "cpu_target() has no steps that sum a bias's gradient");
+    TY_CHECK(step.form.own_bias(), "cpu_target() has no steps that sum a bias's gradient");
   }
   void bind(const StepTensors& tensors) override {
     input_.bind(matrix(tensors.inputs[0]), tensors.workspace);

@@ -18,7 +18,8 @@ class Dense : public Executor {
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         features_(step.signature.parameters[0].shape[1]),
         units_(step.signature.parameters[0].shape[0]),
-        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_, step.adds_gradient),
+        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_,
+               step.form.adds_gradient),
         output_(matrix_layout(dense_, step.outputs[0]), step.storage, scratch_),
         weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }
@@ -43,7 +44,7 @@ template <class T>
 class DenseForward final : public Dense<T> {
  public:
   explicit DenseForward(const StepDescription& step)
-      : Dense<T>(step), adds_bias_(this->has_bias_ && !step.bias_later) {}
+      : Dense<T>(step), adds_bias_(this->has_bias_ && step.form.own_bias()) {}
   void bind(const StepTensors& tensors) override {
     this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
     this->output_.bind(this->matrix(tensors.outputs[0]), tensors.workspace);
@@ -112,7 +113,7 @@ template <class T>
 class DenseBackwardParameters final : public Dense<T> {
  public:
   explicit DenseBackwardParameters(const StepDescription& step)
-      : Dense<T>(step), sums_bias_(this->has_bias_ && !step.bias_summed) {}
+      : Dense<T>(step), sums_bias_(this->has_bias_ && step.form.own_bias()) {}
   void bind(const StepTensors& tensors) override {
     this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
     this->output_.bind(this->matrix(tensors.output_gradients[0]), tensors.workspace);

@@ -32,7 +32,7 @@ class BnRows : public Executor {
         padded_(std::max(input_.padded, output_.padded)),
         packs_(input_.packs(kPack<T>) && output_.packs(kPack<T>) &&
                input_.padded == output_.padded),
-        form_{step.pass, packs_ && !attributes_.residual, attributes_.relu, step.adds_gradient,
+        form_{step.pass, packs_ && !attributes_.residual, attributes_.relu, step.form.adds_gradient,
               !step.needs_input_gradient.empty() && step.needs_input_gradient[0]} {
     form_.leaves_sums = can_leave_sums() && left_grid<Sums<kPack<T>>>(input_.count, padded_).left;
     TY_CHECK(!attributes_.residual || step.inputs[1] == step.inputs[0],
@@ -250,7 +250,7 @@ class BnRowsBackward final : public BnRows<BnRowsBackward<T, Launcher>, T, Launc
 
  public:
   BnRowsBackward(const StepDescription& step, const Launcher& launcher)
-      : Base(step, launcher), adds_(step.adds_gradient) {
+      : Base(step, launcher), adds_(step.form.adds_gradient) {
     TY_CHECK(!adds_ || !this->attributes_.residual,
              "only one gradient of an input can be added to");
   }

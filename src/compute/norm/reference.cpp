@@ -299,7 +299,7 @@ class BnBackward final : public Executor {
         input_(step.inputs[0], step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_),
         output_gradient_(step.outputs[0], step.storage, scratch_),
-        input_gradient_(step.inputs[0], step.storage, scratch_, step.adds_gradient),
+        input_gradient_(step.inputs[0], step.storage, scratch_, step.form.adds_gradient),
         residual_gradient_(step.inputs.back(), step.storage, scratch_),
         joint_(step, walk_.channels, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }

@@ -91,7 +91,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   const bool alone = ranks == nullptr || ranks->size() == 1;
   session.device = usable.backend->make_device(gpu.ordinal, run.overlap && alone);
   session.queue = session.device->make_queue();
-  session.beside = session.device->make_low_priority_queue();
+  session.side_queue = session.device->make_low_priority_queue();
   session.copies = session.device->make_queue();
   if (!alone) join_gpus(choice, *ranks, session);
   using EngineSource = CudaExecutorSettings::EngineSource;
@@ -102,7 +102,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.executors = usable.backend->make_executors(
       {.device = session.device.get(),
        .queue = session.queue.get(),
-       .beside = session.beside.get(),
+       .side_queue = session.side_queue.get(),
        .ordinal = gpu.ordinal,
        .gpu = gpu.name,
        .cudnn = library_path(usable, "cuDNN"),
@@ -151,7 +151,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
     open_processor(choice, run, precision, ranks, session);
     session.text = processor_text(choice, session.threads, ranks);
   }
-  session.target.fuse = choice.fuse;
+  session.target.can.set(Can::fuse, choice.fuse).set(Can::write_slices, choice.fuse);
   return session;
 }
 

@@ -51,7 +51,7 @@ struct DeviceChoice {
 struct SessionDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue;
-  std::unique_ptr<Queue> beside;        // StepQueues::beside
+  std::unique_ptr<Queue> side_queue;    // StepQueues::side
   std::unique_ptr<Queue> copies;        // Compute::copies
   std::unique_ptr<Queue> sums;          // Compute::sums
   std::unique_ptr<Communicator> ranks;  // of GPUs, if the run has several ranks; else null

@@ -108,7 +108,7 @@ class Reference {
              .inputs = {plain_layout(input)},
              .outputs = {plain_layout({layer.samples, layer.units})},
              .needs_input_gradient = {true},
-             .adds_gradient = adds};
+             .form = {.adds_gradient = adds}};
   }
   /// The pass's output: `y`, `x` or the gradient of the weights.
   std::vector<std::byte> run(Pass pass, std::vector<std::byte> x, std::vector<std::byte> y,

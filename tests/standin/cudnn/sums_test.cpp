@@ -65,7 +65,7 @@ class Twin {
              .signature = op_.infer(std::span(&input, 1)),
              .inputs = {map_layout(input, type)},
              .needs_input_gradient = {true},
-             .adds_gradient = adds};
+             .form = {.adds_gradient = adds}};
     step_.outputs = {map_layout(step_.signature.outputs[0], type)};
     graph_ = conv_graph(step_);
     if (attributes.bias) graph_ = with_bias(graph_);

@@ -90,7 +90,7 @@ TEST_CASE("launches of a step that are merged have the bits of single ones") {
     CAPTURE(training.optimizer);
     const TrainedRank merged = train_on<OneGpu>(training);
     const standin::RecordedEdges few = standin::last_recorded_edges();
-    training.target.merges_launches = false;
+    training.target.can.set(Can::merge_launches, false);
     CHECK(differences(merged, train_on<OneGpu>(training)) == "");
     const standin::RecordedEdges all = standin::last_recorded_edges();
     CHECK(few.programmatic + few.full < all.programmatic + all.full);
@@ -195,7 +195,7 @@ TEST_CASE("so is training by launches of several batch norms, which have the bit
         .network = kBranchedNetwork, .target = cuda_target(precision), .updates = 4};
     check_bytes(training);
     const TrainedRank together = train_on<OneGpu>(training);
-    training.target.sibling_norms = false;
+    training.target.can.set(Can::join_siblings, false);
     CHECK(differences(together, train_on<OneGpu>(training)) == "");
   }
   RankTraining training{
@@ -216,7 +216,7 @@ TEST_CASE("batch norms whose statistics are of all ranks have siblings too") {
     return std::make_unique<GpuArithmeticOnProcessor>(ranks);
   };
   const std::vector<TrainedRank> together = train_on_ranks(2, training);
-  training.target.sibling_norms = false;
+  training.target.can.set(Can::join_siblings, false);
   const std::vector<TrainedRank> apart = train_on_ranks(2, training);
   for (const std::size_t rank : {0, 1}) CHECK(differences(together[rank], apart[rank]) == "");
 }

@@ -87,8 +87,7 @@ class Layer final : public Executor {
     product_->run();
     const bool is_gradient = step_.pass == Pass::backward_parameters;
     if (is_gradient && rounds_) round(tensors_.parameter_gradients[0]);
-    if (!bias_apart_ || step_.pass == Pass::backward_data || step_.bias_summed ||
-        step_.bias_later) {
+    if (!bias_apart_ || step_.pass == Pass::backward_data || !step_.form.own_bias()) {
       return;
     }
     with_storage(step_.storage, [&]<class T>(std::type_identity<T>) {
@@ -108,7 +107,7 @@ class Layer final : public Executor {
     view.data = rounded_.back().rounded.data();
   }
   static bool begins_with_bias(const StepDescription& step) {
-    return step.op->type() == "dense" && step.storage == DType::f32 && !step.relu &&
+    return step.op->type() == "dense" && step.storage == DType::f32 && !step.form.relu &&
            (step.pass == Pass::forward_train || step.pass == Pass::forward_eval);
   }
   void round(const TensorView& gradient) const {
@@ -122,7 +121,7 @@ class Layer final : public Executor {
   template <class T>
   void add_bias() const {
     add_bias_rows<T>(launcher_, rows_, tensors_.outputs[0].template as<T>(),
-                     tensors_.parameters[1].template as<float>(), step_.relu);
+                     tensors_.parameters[1].template as<float>(), step_.form.relu);
   }
   template <class T>
   void sum_bias_gradient() {
@@ -145,7 +144,7 @@ class Layer final : public Executor {
 class GpuArithmetic final : public ExecutorFactory {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    if (step.sums_bias) return make_relu_bias_on(CpuLauncher(1), step);
+    if (step.form.sums_layer_bias()) return make_relu_bias_on(CpuLauncher(1), step);
     std::unique_ptr<Executor> executor = make_channel_executor(step);
     if (executor == nullptr) executor = make_functor_executor(step);
     // Products of rounded factors in f32, in the reference device's order, and functors.

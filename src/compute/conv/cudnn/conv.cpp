@@ -28,7 +28,7 @@ class ConvExecutor : public Executor {
         // Without groups the padding takes part in the product and comes out zero.
         clears_padding_(step_.attributes.groups > 1),
         tf32_(step.tf32),
-        lane_(context_->lane(step.beside)),
+        lane_(context_->lane(step.form.queue)),
         narrow_(is_narrow(step_, storage_)) {
     if (!narrow_) choose();
   }
@@ -131,7 +131,7 @@ class ConvForward final : public ConvExecutor {
   void run() override {
     run_graph();
     if (bias_ != nullptr && !engine_.choice.adds_bias) {
-      add_bias(lane_.stream, storage_, rows_, output_.data, bias_, step_.relu);
+      add_bias(lane_.stream, storage_, rows_, output_.data, bias_, step_.form.relu);
     }
     clear_padding(output_);
   }

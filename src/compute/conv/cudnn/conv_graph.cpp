@@ -177,7 +177,7 @@ ConvGraph conv_graph(const StepDescription& step) {
                   .after = {made.margins.bottom, made.margins.right},
                   .stride = {conv.stride.h, conv.stride.w},
                   .dilation = {conv.dilation.h, conv.dilation.w},
-                  .adds_result = step.adds_gradient};
+                  .adds_result = step.form.adds_gradient};
   graph.weight =
       weight_tensor(step.storage, {graph.output.extents[1], graph.input.extents[1] / conv.groups,
                                    conv.kernel.h, conv.kernel.w});

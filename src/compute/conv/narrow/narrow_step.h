@@ -42,11 +42,11 @@ void run_narrow(const Launcher& launcher, const ConvStep& step, const void* from
                            .to = static_cast<T*>(to)};
   const std::int64_t rows = (pixels + kNarrowPixels - 1) / kNarrowPixels;
   if (to_input) {
-    step.adds ? launcher.rows(rows, NarrowConv<T, true, true>{maps})
-              : launcher.rows(rows, NarrowConv<T, true, false>{maps});
+    step.form.adds_gradient ? launcher.rows(rows, NarrowConv<T, true, true>{maps})
+                            : launcher.rows(rows, NarrowConv<T, true, false>{maps});
   } else {
-    step.adds ? launcher.rows(rows, NarrowConv<T, false, true>{maps})
-              : launcher.rows(rows, NarrowConv<T, false, false>{maps});
+    step.form.adds_gradient ? launcher.rows(rows, NarrowConv<T, false, true>{maps})
+                            : launcher.rows(rows, NarrowConv<T, false, false>{maps});
   }
 }
 

@@ -48,7 +48,7 @@ Convolution describe_conv(const ConvStep& step, DType storage) {
                  .after = {margins.bottom, margins.right}},
       .forward = step.computes == ConvProduct::output,
       .has_bias = has_bias,
-      .adds = step.adds};
+      .adds = step.form.adds_gradient};
 }
 
 /// Whether each pixel is multiplied for itself.

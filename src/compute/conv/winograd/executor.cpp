@@ -101,8 +101,8 @@ class WinogradConv final : public Executor {
                .weights = at(transformed_),
                .bias = plain_bias_ == nullptr ? nullptr : at(bias_),
                .output = (gradient ? maps.input : maps.output).as<float>(),
-               .relu = conv_.relu,
-               .adds = conv_.adds};
+               .relu = conv_.form.relu,
+               .adds = conv_.form.adds_gradient};
     workspace_at_ = tensors.workspace;
   }
 

@@ -11,12 +11,13 @@ Context::Context(CudaExecutorSettings settings)
       handle_(library_, stream_),
       properties_(make_device_properties(library_, settings_.ordinal)),
       book_(settings_, library_.version()) {
-  if (settings_.beside != nullptr) beside_.emplace(library_, cuda::stream_of(*settings_.beside));
+  if (settings_.side_queue != nullptr)
+    side_.emplace(library_, cuda::stream_of(*settings_.side_queue));
 }
 
-Lane Context::lane(bool beside) const {
-  if (!beside) return {.stream = stream_, .handle = handle_.get()};
-  return {.stream = cuda::stream_of(*settings_.beside), .handle = beside_->get()};
+Lane Context::lane(StepQueue queue) const {
+  if (queue == StepQueue::main) return {.stream = stream_, .handle = handle_.get()};
+  return {.stream = cuda::stream_of(*settings_.side_queue), .handle = side_->get()};
 }
 
 const MatmulLibrary& Context::matmul_library() {

@@ -32,8 +32,8 @@ class Context {
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] const Library& library() const { return library_; }
   [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
-  /// Of the steps that run beside, or of the others.
-  [[nodiscard]] Lane lane(bool beside) const;
+  /// Of the steps of a queue.
+  [[nodiscard]] Lane lane(StepQueue queue) const;
   [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
   /// Opened on the first call.
   [[nodiscard]] const MatmulLibrary& matmul_library();
@@ -48,7 +48,7 @@ class Context {
   cudaStream_t stream_;
   Library library_;
   LibraryHandle handle_;
-  std::optional<LibraryHandle> beside_;
+  std::optional<LibraryHandle> side_;
   DescriptorPtr properties_;
   std::optional<MatmulLibrary> matmul_library_;
   EngineBook book_;

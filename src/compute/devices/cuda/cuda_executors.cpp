@@ -22,8 +22,8 @@ class Executors final : public ExecutorFactory, public WeightPacking {
         packing_(
             cudnn::make_weight_packing(*context_->settings().device, *context_->settings().queue)) {
     const CudaExecutorSettings& given = context_->settings();
-    if (given.beside != nullptr) {
-      queues_.emplace(StepQueues{*given.device, *given.queue, *given.beside});
+    if (given.side_queue != nullptr) {
+      queues_.emplace(StepQueues{*given.device, *given.queue, *given.side_queue});
     }
   }
 
@@ -32,7 +32,7 @@ class Executors final : public ExecutorFactory, public WeightPacking {
     if (type == "conv" || type == "conv_transpose") return cudnn::make_conv(context_, step);
     if (type == "dense") return cudnn::make_dense(context_, step);
     if (type == "lstm" || type == "simple_rnn") return cudnn::make_recurrent(context_, step);
-    if (step.sums_bias) return cudnn::make_relu_bias(context_->stream(), step);
+    if (step.form.sums_layer_bias()) return cudnn::make_relu_bias(context_->stream(), step);
     std::unique_ptr<Executor> executor = cudnn::make_channels(context_->stream(), step);
     if (executor == nullptr) executor = functors_->make(step);
     TY_CHECK(executor != nullptr, step.op->type());

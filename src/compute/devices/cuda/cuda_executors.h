@@ -17,10 +17,10 @@ namespace trainyard {
 /// device must be current for the calling thread whenever either is used.
 struct CudaExecutorSettings {
   Device* device = nullptr;
-  Queue* queue = nullptr;   // executors run on it,
-  Queue* beside = nullptr;  // those of StepDescription::beside on this one; null: there are none
-  int ordinal = 0;          // of the device, as CUDA counts
-  std::string gpu;          // "NVIDIA H200"
+  Queue* queue = nullptr;       // executors run on it,
+  Queue* side_queue = nullptr;  // steps of StepQueue::side on this one; null: there are none
+  int ordinal = 0;              // of the device, as CUDA counts
+  std::string gpu;              // "NVIDIA H200"
   std::filesystem::path cudnn = "libcudnn.so.9";
   std::filesystem::path cublaslt = "libcublasLt.so.13";
   bool deterministic = true;                           // only engines with bit-identical results

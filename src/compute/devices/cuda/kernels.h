@@ -28,7 +28,7 @@ void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y,
 void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, const void* dy,
                    float* gradient, void* partials, std::uint32_t* finished);
 [[nodiscard]] std::size_t bias_partial_bytes(const ChannelRows& rows);
-/// The executor of StepDescription::sums_bias.
+/// The executor of a step with StepForm::sums_layer_bias().
 [[nodiscard]] std::unique_ptr<Executor> make_relu_bias(cudaStream_t stream,
                                                        const StepDescription& step);
 /// Writes zeros to the padding channels.

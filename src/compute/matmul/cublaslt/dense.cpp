@@ -27,7 +27,7 @@ class DenseStep : public Executor {
         units_(step.signature.parameters[0].shape[0]),
         features_(step.signature.parameters[0].shape[1]),
         workspace_(context_->settings().workspace_cap),
-        stream_(context_->lane(step.beside).stream) {
+        stream_(context_->lane(step.form.queue).stream) {
     for (const Layout& given : {step.inputs[0], step.outputs[0]}) {
       const Layout layout = matrix_layout(dense_, given);
       TY_CHECK(same_memory(layout, plain_layout(shape_of(layout))), "dense layers read plain rows");
@@ -66,8 +66,8 @@ class DenseForward final : public DenseStep {
  public:
   DenseForward(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        relu_(step.relu),
-        adds_bias_(has_bias_ && !step.bias_later),
+        relu_(step.form.relu),
+        adds_bias_(has_bias_ && step.form.own_bias()),
         product_(make_product({.rows = samples_,
                                .columns = units_,
                                .depth = features_,
@@ -108,7 +108,7 @@ class DenseBackwardData final : public DenseStep {
                                .columns = features_,
                                .depth = units_,
                                .result = storage_,
-                               .adds = step.adds_gradient})) {}
+                               .adds = step.form.adds_gradient})) {}
   void bind(const StepTensors& tensors) override {
     output_gradient_ = tensors.output_gradients[0].data;
     input_gradient_ = tensors.input_gradients[0].data;
@@ -133,7 +133,7 @@ class DenseBackwardParameters final : public DenseStep {
  public:
   DenseBackwardParameters(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        sums_bias_(has_bias_ && !step.bias_summed),
+        sums_bias_(has_bias_ && step.form.own_bias()),
         partials_offset_(sums_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
         product_(make_product({.rows = units_,
                                .columns = features_,

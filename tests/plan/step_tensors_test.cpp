@@ -1,12 +1,12 @@
 // The list of what a step reads and writes, and those who follow it.
-#include "plan/tensor_uses.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "plan/passes.h"
 
 using namespace trainyard;
 
@@ -23,9 +23,8 @@ struct Place {
 /// its row below and its line in tensors_of().
 std::vector<Place> places() {
   const auto& [kind, pass, node, inputs, outputs, output_gradients, input_gradients,
-               parameter_gradients, packed_parameters, packed_gradients, adds_gradient, relu,
-               sums_bias, bias_summed, head, bias_of, bias_later, beside, sibling, awaits, reserve,
-               workspace] = PlanStep{};
+               parameter_gradients, form, bias_of, sibling, awaits, reserve, workspace] =
+      PlanStep{};
   static_cast<void>(kind);
   const auto list = [](std::vector<TensorId> PlanStep::*ids) {
     return [ids](PlanStep& step, TensorId id) { step.*ids = {id}; };
@@ -36,7 +35,6 @@ std::vector<Place> places() {
       {"dout", false, list(&PlanStep::output_gradients)},
       {"din", true, list(&PlanStep::input_gradients)},
       {"dparam", true, list(&PlanStep::parameter_gradients)},
-      {"dpacked", true, list(&PlanStep::packed_gradients)},
       {"reserve", false, [](PlanStep& step, TensorId id) { step.reserve = id; }},
       {"workspace", true, [](PlanStep& step, TensorId id) { step.workspace = id; }},
   };
@@ -103,8 +101,9 @@ TEST_CASE("a step writes its outputs and its reserve forward, and reads them bac
   CHECK(reserve({.pass = Pass::forward_train}) == "w");
   CHECK(reserve({.pass = Pass::recompute}) == "r");
   CHECK(reserve({.pass = Pass::backward_data}) == "r");
-  PlanStep adds{.pass = Pass::backward_data, .input_gradients = {0}, .adds_gradient = true};
+  PlanStep adds{
+      .pass = Pass::backward_data, .input_gradients = {0}, .form = {.adds_gradient = true}};
   CHECK(use_of(adds).reads);
-  adds.adds_gradient = false;
+  adds.form.adds_gradient = false;
   CHECK_FALSE(use_of(adds).reads);
 }

@@ -1,20 +1,15 @@
 #include <algorithm>
 #include <deque>
 
-#include "plan/tensor_uses.h"
+#include "plan/passes.h"
 
 namespace trainyard {
 namespace {
 
-/// Steps that run beside and are not awaited, in order.
+/// Steps on the side queue that are not awaited, in order.
 using Running = std::deque<std::int32_t>;
 
-bool can_run_beside(const Plan& plan, const PlanStep& step) {
-  return step.kind == PlanStep::Kind::op && step.pass == Pass::backward_parameters &&
-         plan.laid_out.graph.nodes[step.node].op->contract().gradients_beside;
-}
-
-/// True for a step that reads or adds to what steps that run beside have written.
+/// True for a step that reads or adds to what steps of the side queue have written.
 bool reads_gradients(const Plan& plan, const PlanStep& step) {
   return step.kind == PlanStep::Kind::unpack ||
          (step.kind == PlanStep::Kind::accumulate && plan.tensors[step.outputs[0]].gradient_of);
@@ -27,19 +22,20 @@ bool conflicts_with_any(const Plan& plan, const PlanStep& step, const Running& r
 
 }  // namespace
 
-void run_beside(Plan& plan) {
-  if (!plan.target.gradients_beside) return;
+void use_side_queue(Plan& plan) {
+  begin(plan, PlanPass::use_side_queue);
   Running running;
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     PlanStep& step = plan.steps[index];
-    step.beside = can_run_beside(plan, step);
+    const bool side = step.pass == Pass::backward_parameters && plan.can(step, Can::use_side_queue);
     while (!running.empty() &&
            (reads_gradients(plan, step) || conflicts_with_any(plan, step, running) ||
-            (step.beside && running.size() == plan.target.most_beside))) {
+            (side && running.size() == plan.target.most_on_side_queue))) {
       plan.steps[siblings_of(plan, index).first].awaits = running.front();
       running.pop_front();
     }
-    if (!step.beside) continue;
+    if (!side) continue;
+    step.form.queue = StepQueue::side;
     running.push_back(static_cast<std::int32_t>(index));
   }
 }

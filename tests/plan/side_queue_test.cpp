@@ -1,4 +1,4 @@
-// Steps of parameters' gradients that run beside the steps that follow them.
+// Steps of parameters' gradients that overlap the steps that follow them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,24 +14,21 @@ using namespace trainyard::testing;
 
 namespace {
 
-FakeTraits conv_beside() {
+FakeTraits overlapping_conv() {
   FakeTraits traits = conv_like();
-  traits.contract.adds_gradient = true;
-  traits.contract.gradients_beside = true;
+  traits.contract.can = {Can::add_gradient, Can::use_side_queue};
   return traits;
 }
 
-Target target_beside() {
+Target overlapping_target() {
   Target target = reference_target(Precision::fp32);
-  target.adds_gradients = true;
-  target.gradients_beside = true;
+  target.can.set(Can::add_gradient).set(Can::use_side_queue);
   return target;
 }
 
 /// Complete, with a workspace for every step.
-Plan planned_beside(FakeNetwork& network, const Target& target) {
+Plan planned(FakeNetwork& network, const Target& target) {
   Plan plan = training_plan(network, target);
-  run_beside(plan);
   complete(plan, std::vector<StepNeeds>(plan.steps.size(), {.workspace = 300}));
   return plan;
 }
@@ -40,15 +37,15 @@ Plan chain(int count, const FakeTraits& layer, const Target& target) {
   FakeNetwork network({2, 4});
   ValueId value = 0;
   for (int i = 0; i < count; ++i) value = network(layer, {value});
-  return planned_beside(network, target);
+  return planned(network, target);
 }
 
 }  // namespace
 
-TEST_CASE("gradients of parameters run beside, two at once") {
-  const Plan plan = chain(4, conv_beside(), target_beside());
+TEST_CASE("gradients of parameters run on the side queue, two at once") {
+  const Plan plan = chain(4, overlapping_conv(), overlapping_target());
   for (const PlanStep& step : plan.steps) {
-    CHECK(step.beside == (step.pass == Pass::backward_parameters));
+    CHECK(step.form.on_side_queue() == (step.pass == Pass::backward_parameters));
   }
   CHECK(step_named(plan, "conv4 backward_parameters").awaits == -1);
   CHECK(step_named(plan, "conv3 backward_parameters").awaits == -1);
@@ -56,17 +53,17 @@ TEST_CASE("gradients of parameters run beside, two at once") {
         index_of(plan, "conv4 backward_parameters"));
   CHECK(step_named(plan, "conv1 backward_parameters").awaits ==
         index_of(plan, "conv3 backward_parameters"));
-  CHECK(text_of(plan).find(" beside\n") != std::string::npos);
+  CHECK(text_of(plan).find(" side_queue\n") != std::string::npos);
 }
 
 TEST_CASE("as many at once as the target says") {
-  Target target = target_beside();
-  target.most_beside = 1;
-  const Plan one = chain(4, conv_beside(), target);
+  Target target = overlapping_target();
+  target.most_on_side_queue = 1;
+  const Plan one = chain(4, overlapping_conv(), target);
   CHECK(step_named(one, "conv3 backward_parameters").awaits ==
         index_of(one, "conv4 backward_parameters"));
-  target.most_beside = 3;
-  const Plan three = chain(4, conv_beside(), target);
+  target.most_on_side_queue = 3;
+  const Plan three = chain(4, overlapping_conv(), target);
   CHECK(step_named(three, "conv2 backward_parameters").awaits == -1);
   CHECK(step_named(three, "conv1 backward_parameters").awaits ==
         index_of(three, "conv4 backward_parameters"));
@@ -74,9 +71,8 @@ TEST_CASE("as many at once as the target says") {
 
 TEST_CASE("they share the largest workspace that one of them needs, and with no other step") {
   FakeNetwork network({2, 4});
-  network(conv_beside(), {network(conv_beside(), {0})});
-  Plan plan = training_plan(network, target_beside());
-  run_beside(plan);
+  network(overlapping_conv(), {network(overlapping_conv(), {0})});
+  Plan plan = training_plan(network, overlapping_target());
   std::vector<StepNeeds> needs;
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     needs.push_back({.workspace = 100 * (index + 1)});
@@ -85,22 +81,25 @@ TEST_CASE("they share the largest workspace that one of them needs, and with no 
   const TensorId shared = step_named(plan, "conv1 backward_parameters").workspace;
   const auto last = static_cast<std::size_t>(index_of(plan, "conv1 backward_parameters"));
   CHECK(plan.tensors[shared].bytes == needs[last].workspace);
-  for (const PlanStep& step : plan.steps) CHECK(step.beside == (step.workspace == shared));
+  for (const PlanStep& step : plan.steps)
+    CHECK(step.form.on_side_queue() == (step.workspace == shared));
 }
 
 TEST_CASE("they do so where the op and the target can") {
-  Target target = target_beside();
-  for (const PlanStep& step : chain(4, conv_like(), target).steps) CHECK_FALSE(step.beside);
-  target.gradients_beside = false;
-  for (const PlanStep& step : chain(4, conv_beside(), target).steps) CHECK_FALSE(step.beside);
+  Target target = overlapping_target();
+  for (const PlanStep& step : chain(4, conv_like(), target).steps)
+    CHECK_FALSE(step.form.on_side_queue());
+  target.can.set(Can::use_side_queue, false);
+  for (const PlanStep& step : chain(4, overlapping_conv(), target).steps)
+    CHECK_FALSE(step.form.on_side_queue());
 }
 
 TEST_CASE("a sum of gradients of shared parameters awaits them") {
   FakeNetwork network({2, 4});
-  const ValueId first = network(conv_beside(), {0});
-  network(conv_beside(), {first});
+  const ValueId first = network(overlapping_conv(), {0});
+  network(overlapping_conv(), {first});
   network.graph.nodes[1].parameters_of = network.graph.nodes[0].path;
-  const Plan plan = planned_beside(network, target_beside());
+  const Plan plan = planned(network, overlapping_target());
   const auto sum = std::ranges::find_if(plan.steps, [&](const PlanStep& step) {
     return step.kind == PlanStep::Kind::accumulate && plan.tensors[step.outputs[0]].gradient_of;
   });
@@ -110,20 +109,21 @@ TEST_CASE("a sum of gradients of shared parameters awaits them") {
 
 TEST_CASE("no step writes what one that it may overlap reads or writes") {
   std::mt19937 random(7);
-  int beside = 0;
+  int on_side_queue = 0;
   for (int trial = 0; trial < 40; ++trial) {
     FakeNetwork network({2, static_cast<std::int64_t>(1 + random() % 40), 3, 3});
-    std::vector<ValueId> values{network(conv_beside(), {0})};
+    std::vector<ValueId> values{network(overlapping_conv(), {0})};
     for (int i = 0; i < 20; ++i) {
       const ValueId from = values[random() % values.size()];
       const bool adds = random() % 3 == 0;
       values.push_back(adds ? network(add_like(), {from, values[random() % values.size()]})
                        : random() % 3 == 0 ? network(relu_like(), {from})
-                                           : network(conv_beside(), {from}));
+                                           : network(overlapping_conv(), {from}));
     }
-    const Plan plan = planned_beside(network, target_beside());
+    const Plan plan = planned(network, overlapping_target());
     CHECK(test::overlapping_conflicts(plan).empty());
-    beside += static_cast<int>(std::ranges::count(plan.steps, true, &PlanStep::beside));
+    on_side_queue += static_cast<int>(std::ranges::count_if(
+        plan.steps, [](const PlanStep& step) { return step.form.on_side_queue(); }));
   }
-  CHECK(beside > 100);
+  CHECK(on_side_queue > 100);
 }
