@@ -104,10 +104,10 @@ struct ColumnGrid {
     return begin + count < rows ? begin + count : rows;
   }
   /// Columns of a group.
-  [[nodiscard]] TY_HD std::int64_t beside() const { return wide * together; }
+  [[nodiscard]] TY_HD std::int64_t group_columns() const { return wide * together; }
   /// Lanes in which a block adds the sums of a column's chunks: powers of two of neighbouring ones,
   /// then lanes are added pairwise too.
-  [[nodiscard]] TY_HD std::int64_t lanes() const { return kColumnThreads / beside(); }
+  [[nodiscard]] TY_HD std::int64_t lanes() const { return kColumnThreads / group_columns(); }
   /// Chunks of a lane; together they may be more than there are.
   [[nodiscard]] TY_HD std::int64_t chunks_of_lane() const {
     std::int64_t count = 1;
@@ -158,7 +158,7 @@ template <class F>
 TY_HD constexpr ColumnGrid left_grid(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kLeftBytes = 32 * 1024, kMostTurns = 4;
   const ColumnGrid all = column_grid<F>(rows, columns);
-  const auto bytes = all.beside() * static_cast<std::int64_t>(sizeof(typename F::Sum));
+  const auto bytes = all.group_columns() * static_cast<std::int64_t>(sizeof(typename F::Sum));
   ColumnGrid grid = column_grid<F>(rows, columns, kLeftBytes / bytes);
   grid.left = grid.turns <= kMostTurns;
   return grid.left ? grid : all;

@@ -120,12 +120,12 @@ __device__ Sum add_chunks(const ColumnGrid& grid, const Sum* partials, std::int6
 template <class Sum>
 __device__ Sum total_of_chunks(const ColumnGrid& grid, unsigned group, const Sum* partials,
                                Sum* sums) {
-  const auto beside = static_cast<unsigned>(grid.beside());
-  const auto lanes = static_cast<unsigned>(grid.lanes()), lane = threadIdx.x / beside;
-  const std::int64_t column = std::int64_t{group} * beside + threadIdx.x % beside;
+  const auto group_columns = static_cast<unsigned>(grid.group_columns());
+  const auto lanes = static_cast<unsigned>(grid.lanes()), lane = threadIdx.x / group_columns;
+  const std::int64_t column = std::int64_t{group} * group_columns + threadIdx.x % group_columns;
   sums[threadIdx.x] = column < grid.columns ? add_chunks(grid, partials, column, lane) : Sum{};
-  fold_rows(sums, lanes, beside);
-  return threadIdx.x < beside ? sums[threadIdx.x] : Sum{};
+  fold_rows(sums, lanes, group_columns);
+  return threadIdx.x < group_columns ? sums[threadIdx.x] : Sum{};
 }
 
 /// The sum of a warp's strips, of which each thread has one of K columns.
@@ -153,9 +153,9 @@ __device__ void sum_turn(const F& f, const ColumnGrid& grid, std::int64_t begin,
   constexpr unsigned kTogether = columns_together<F>();
   constexpr unsigned kWarps = kColumnThreads / kWarpThreads;
   static_assert(kWarps * kColumnsOfBlock <= kColumnThreads);
-  const auto wide = static_cast<unsigned>(grid.wide), beside = wide * kTogether;
+  const auto wide = static_cast<unsigned>(grid.wide), group_columns = wide * kTogether;
   unsigned within = threadIdx.x % wide * kTogether;  // the group's columns
-  const std::int64_t column = std::int64_t{group} * beside + within;
+  const std::int64_t column = std::int64_t{group} * group_columns + within;
   // A strip behind the last row has its part in the group, if that has rows.
   const std::int64_t first = has_parts<F>() ? begin - begin % kGroupRows : begin;
   AddedOf<F> strip[kTogether] = {};
@@ -165,8 +165,8 @@ __device__ void sum_turn(const F& f, const ColumnGrid& grid, std::int64_t begin,
   const std::int64_t rows = grid.end(first, kGroupRows) - first;
   const typename F::Sum warp = fold_strips(f, strip, wide, rows < 0 ? 0 : rows, within);
   const unsigned lane = threadIdx.x % kWarpThreads / wide;
-  if (lane < kTogether) sums[threadIdx.x / kWarpThreads * beside + within] = warp;
-  fold_rows(sums, kWarps, beside);
+  if (lane < kTogether) sums[threadIdx.x / kWarpThreads * group_columns + within] = warp;
+  fold_rows(sums, kWarps, group_columns);
 }
 
 /// The sum of thread i's column i of a group over a chunk; `sums` as in total_of_chunks().
@@ -179,7 +179,7 @@ __device__ typename F::Sum total_of_turns(const F& f, const ColumnGrid& grid, un
     if (turn > 0) __syncthreads();  // the sums of the turn before are read
     sum_turn(f, grid, grid.begin(chunk, lane, turn), group, sums);
     typename F::Sum* const own = turns.open();
-    if (threadIdx.x < grid.beside()) *own += sums[threadIdx.x];
+    if (threadIdx.x < grid.group_columns()) *own += sums[threadIdx.x];
     turns.close();
   }
   return *turns.total();
@@ -196,8 +196,8 @@ __device__ void do_columns(const F& f, const ColumnGrid& grid, typename F::Sum* 
   const auto groups = static_cast<unsigned>(grid.groups);  // divided by in 32 bits: faster
   const unsigned chunk = block / groups, group = block % groups;
   const ColumnSum total = total_of_turns(f, grid, chunk, group, sums);
-  const std::int64_t column = group * grid.beside() + threadIdx.x;
-  const bool counts = threadIdx.x < grid.beside() && column < grid.columns;
+  const std::int64_t column = group * grid.group_columns() + threadIdx.x;
+  const bool counts = threadIdx.x < grid.group_columns() && column < grid.columns;
   if (grid.chunks == 1 && !grid.left) {
     if (counts) f.finish(column, total);
     return;

@@ -26,8 +26,8 @@ __device__ void settle_group(const SettledCall<Settle, F>& call, unsigned group,
   alignas(16) __shared__ std::byte memory[sizeof(ColumnSum) * kColumnThreads];
   auto* const sums = reinterpret_cast<ColumnSum*>(memory);
   const ColumnSum total = total_of_chunks(call.grid, group, call.partials, sums);
-  const std::int64_t column = group * call.grid.beside() + threadIdx.x;
-  if (threadIdx.x < call.grid.beside() && column < call.grid.columns) {
+  const std::int64_t column = group * call.grid.group_columns() + threadIdx.x;
+  if (threadIdx.x < call.grid.group_columns() && column < call.grid.columns) {
     factors.set(threadIdx.x, call.settle.constants(column, total));
     if (finishes) call.settle.finish(column, total);
   }
@@ -43,7 +43,7 @@ __device__ void do_settled(const SettledCall<Settle, F>& call, unsigned block) {
   const auto groups = static_cast<unsigned>(grid.groups), wide = static_cast<unsigned>(grid.wide);
   const unsigned below = block / groups, group = block % groups;
   const std::int64_t within = threadIdx.x % wide * grid.together;
-  const std::int64_t column = group * grid.beside() + within;
+  const std::int64_t column = group * grid.group_columns() + within;
   const std::int64_t first = below * grid.tall + threadIdx.x / wide;
   const std::int64_t step = call.rows.calls().below();
   const bool works = column < grid.columns && first < step;

@@ -103,7 +103,7 @@ std::span<const config::Kind<Metric>> metric_kinds() {
   static const config::Kind<Metric> kinds[] = {
       accuracy_kind(),
       top_k_kind(),
-      class_metric_kind<Precision>(),
+      class_metric_kind<ClassPrecision>(),
       class_metric_kind<Recall>(),
       class_metric_kind<F1>(),
       class_metric_kind<MacroPrecision>(),

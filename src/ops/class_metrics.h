@@ -67,7 +67,7 @@ struct ClassCounts {
 };
 
 // A ratio whose denominator is 0 counts as 0, as in scikit-learn.
-struct Precision {
+struct ClassPrecision {
   static constexpr std::string_view kName = "precision",
                                     kHelp =
                                         "samples predicted as a class that have its label, as "
@@ -104,7 +104,7 @@ struct F1 {
 };
 
 // The same with the mean over both classes of a single output, too.
-struct MacroPrecision : Precision {
+struct MacroPrecision : ClassPrecision {
   static constexpr std::string_view kName = "macro_precision",
                                     kHelp = "precision: the mean over classes";
   static constexpr bool kMacro = true;
@@ -178,7 +178,7 @@ class ClassMetricOp final : public Metric {
   std::optional<double> threshold_;  // for a single output; by default it follows the loss
 };
 
-using PrecisionOp = ClassMetricOp<Precision>;
+using PrecisionOp = ClassMetricOp<ClassPrecision>;
 using RecallOp = ClassMetricOp<Recall>;
 using F1Op = ClassMetricOp<F1>;
 using MacroPrecisionOp = ClassMetricOp<MacroPrecision>;

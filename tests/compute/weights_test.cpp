@@ -163,14 +163,14 @@ TEST_CASE("packing writes every element of a weight once and nothing else") {
         const WeightEntry entry = weight_entry(shape, kPack<BFloat16>);
         std::vector<int> written(to.size());
         for (std::int64_t item = 0; item < entry.items(); ++item) {
-          const auto place = entry.place(item);
-          for (int k = 0; k < place.packed; ++k) {
-            ++written[static_cast<std::size_t>(place.packed_offset + k)];
+          const auto span = entry.span_of(item);
+          for (int k = 0; k < span.packed; ++k) {
+            ++written[static_cast<std::size_t>(span.packed_offset + k)];
           }
         }
         CHECK(std::ranges::count(written, 1) == shape.packed_elements());
         CHECK(std::ranges::count(to, BFloat16(-1.0f)) == 0);
-        CHECK(entry.place(entry.items()).packed == 0);
+        CHECK(entry.span_of(entry.items()).packed == 0);
       }
     }
   }

@@ -123,7 +123,7 @@ TEST_CASE("every figure is drawn inside its radius and not outside of it") {
     for (int y = -40; y <= 40; ++y) {
       for (int x = -40; x <= 40; ++x) {
         const FigurePoint point{0.05f * static_cast<float>(x), 0.05f * static_cast<float>(y)};
-        if (figure_distance(static_cast<Figure>(i), point) > 0) continue;
+        if (figure_distance(static_cast<ShapeFigure>(i), point) > 0) continue;
         ++inside;
         CHECK(point.u * point.u + point.v * point.v < 1.5f * 1.5f);
       }
@@ -140,7 +140,7 @@ TEST_CASE("the figures differ in their outlines or patterns") {
     for (int y = -9; y <= 9; ++y) {
       for (int x = -9; x <= 9; ++x) {
         const FigurePoint point{0.11f * static_cast<float>(x), 0.11f * static_cast<float>(y)};
-        const auto kind = static_cast<Figure>(figure);
+        const auto kind = static_cast<ShapeFigure>(figure);
         const bool inside = figure_distance(kind, point) < 0;
         text += !inside ? ' ' : figure_pattern(kind, point, 3) ? 'o' : 'x';
       }

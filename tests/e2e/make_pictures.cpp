@@ -27,12 +27,12 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Drawn {
-  Figure figure;
+  ShapeFigure figure;
   const char* folder;
 };
-constexpr std::array kDrawn = {Drawn{Figure::disc, "circle"}, Drawn{Figure::square, "square"},
-                               Drawn{Figure::triangle, "triangle"},
-                               Drawn{Figure::stripes, "stripes"}, Drawn{Figure::ring, "grün ring"}};
+constexpr std::array kDrawn = {Drawn{ShapeFigure::disc, "circle"}, Drawn{ShapeFigure::square, "square"},
+                               Drawn{ShapeFigure::triangle, "triangle"},
+                               Drawn{ShapeFigure::stripes, "stripes"}, Drawn{ShapeFigure::ring, "grün ring"}};
 constexpr int kOfClass = 60;
 
 using Color = std::array<float, 3>;
@@ -100,7 +100,7 @@ void paint_bar(Canvas& canvas, Draws& draws) {
 }
 
 /// A figure anywhere on a shaded ground with bars, under noise.
-Canvas drawing(Figure figure, Draws& draws) {
+Canvas drawing(ShapeFigure figure, Draws& draws) {
   Canvas canvas{40 + draws.below(121), 40 + draws.below(121), {}};
   const Color from = draws.color(), to = draws.color();
   for (int i = 0; i < canvas.w * canvas.h; ++i) {

@@ -126,13 +126,13 @@ void check_grid(std::int64_t rows, std::int64_t columns) {
   const ColumnGrid grid = column_grid<F>(rows, columns);
   CHECK(grid.wide * grid.tall == kColumnThreads);
   CHECK(grid.strip <= (has_parts<F>() ? kGroupRows / kGroupStrips : most_strip_rows<F>()));
-  CHECK(grid.groups * grid.beside() >= columns);
+  CHECK(grid.groups * grid.group_columns() >= columns);
   CHECK(grid.chunks <= column_chunks(rows));
   CHECK(grid.begin(grid.chunks, 0, 0) >= rows);
   CHECK((grid.chunks == 1 || grid.begin(grid.chunks - 1, 0, 0) < rows));
   CHECK((grid.chunks == 1 || grid.groups <= kColumnGroups));
-  CHECK(grid.beside() <= kColumnsOfBlock);
-  CHECK(grid.lanes() * grid.beside() == kColumnThreads);
+  CHECK(grid.group_columns() <= kColumnsOfBlock);
+  CHECK(grid.lanes() * grid.group_columns() == kColumnThreads);
 }
 
 TEST_CASE("the split covers every row, whatever the shape, with few partial results") {
@@ -171,7 +171,7 @@ TEST_CASE("sums are left where a GPU's blocks can finish them soon") {
   // Maps of ResNet-20 and MiniGoogLeNet at batch 128, and of 16 channels at 1024.
   const auto left = [](std::int64_t rows, std::int64_t columns) {
     const ColumnGrid grid = left_grid<Groups>(rows, columns);
-    CHECK((!grid.left || grid.chunks * grid.beside() * 16 <= 32 * 1024));
+    CHECK((!grid.left || grid.chunks * grid.group_columns() * 16 <= 32 * 1024));
     return grid.left ? grid.groups * grid.chunks : 0;
   };
   CHECK(left(128 * 32 * 32, 16) == 128);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "include_rules.h"
+#include "name_rules.h"
 #include "size_rules.h"
 #include "source_file.h"
 #include "word_rules.h"
@@ -206,4 +207,23 @@ TEST_CASE("a source in no list is flagged") {
         "src/compute/conv/v.cpp:1: no CMakeLists.txt names this file\n"
         "src/compute/pool/deep/x.cpp:1: no CMakeLists.txt names this file\n"
         "src/run/session/x.cpp:1: no CMakeLists.txt names this file\n");
+}
+
+TEST_CASE("a second type of a qualified name is flagged, and no other") {
+  const auto found = [](const std::string& one, const std::string& other) {
+    const auto header = [](const std::string& path, const std::string& code) {
+      return make_source(path, "#pragma once\nnamespace a {\n" + code + "\n}  // namespace a\n");
+    };
+    return report(types_of_one_name({header("src/x.h", one), header("src/y.h", other)}));
+  };
+  CHECK(found("struct P {\n  int i;\n};", "\n/// Of it.\nstruct P {};") ==
+        "src/y.h:5: a second a::P, beside that of src/x.h: rename one of them\n");
+  CHECK(found("enum class E { one };", "class E final : public B<int> {};") != "");
+  CHECK(found("template <class T>\nstruct P {};", "template <class T, int N>\nclass P {};") != "");
+  CHECK(found("struct A {\n  int f() { return 1; }\n public:\n  struct P {};\n};",
+              "struct A;\nnamespace { struct Q {}; }\nenum class A { x };") != "");
+  CHECK(found("struct P {};", "struct Q { struct P {}; };") == "");
+  CHECK(found("struct P {};", "struct P;\nP f(struct P p);\nnamespace b { struct P {}; }") == "");
+  CHECK(found("struct P {};", "void f() { struct P {}; }\nnamespace { struct P {}; }") == "");
+  CHECK(found("struct P {};", "template <>\nstruct P<int> {};") == "");
 }

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "include_rules.h"
+#include "name_rules.h"
 #include "size_rules.h"
 #include "source_file.h"
 #include "word_rules.h"
@@ -79,6 +80,14 @@ TEST_CASE("printing, the environment, exits, clocks and silenced warnings stay i
 TEST_CASE("no work is marked as unfinished") { CHECK(broken("", unfinished_work) == ""); }
 
 TEST_CASE("every header is guarded") { CHECK(broken("", unguarded_headers) == ""); }
+
+TEST_CASE("no two headers of src define a type of one name") {
+  std::vector<SourceFile> headers;
+  for (SourceFile& file : read_sources(kRoot)) {
+    if (file.under("src/")) headers.push_back(std::move(file));
+  }
+  CHECK(report(types_of_one_name(headers)) == "");
+}
 
 TEST_CASE("every source is in a CMake list") {
   CHECK(report(unlisted_sources(read_sources(kRoot), cmake_lists())) == "");

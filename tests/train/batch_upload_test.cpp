@@ -109,7 +109,7 @@ TEST_CASE("on a device that works synchronously a batch is copied to its homes")
   CHECK(arrivals(late, false) == expected_arrivals());
 }
 
-TEST_CASE("batches are read in four places in turn, or in one") {
+TEST_CASE("batches are read in four slots in turn, or in one") {
   Home home;
   for (const bool uploads : {true, false}) {
     Late late(true, uploads);
@@ -141,7 +141,7 @@ TEST_CASE("four batches are in flight before the host waits for one") {
   CHECK_THROWS_AS(upload.put(std::span(&part, 1)), Error);  // no queue runs
 }
 
-TEST_CASE("a batch larger than its place is refused") {
+TEST_CASE("a batch larger than its slot is refused") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   BatchUpload upload(*device, *queue, *queue, aligned_bytes(10));

@@ -51,7 +51,7 @@ inline constexpr std::int64_t kWeightRun = 32;
 /// exchanged.
 struct WeightEntry {
   /// Some of an item's channels: `packed` elements side by side, of which `plain` are not padding.
-  struct Place {
+  struct ItemSpan {
     std::int64_t packed_offset = 0, plain_offset = 0;
     std::int32_t packed = 0, plain = 0;
   };
@@ -72,7 +72,7 @@ struct WeightEntry {
     return std::int64_t{padded_filters} * window * groups();
   }
   /// Of an item of this entry; nothing past the last.
-  [[nodiscard]] TY_HD Place place(std::int64_t item) const {
+  [[nodiscard]] TY_HD ItemSpan span_of(std::int64_t item) const {
     const auto index = static_cast<std::uint32_t>(item - first_item);
     const auto taps = static_cast<std::uint32_t>(window);
     const auto row_groups = static_cast<std::uint32_t>(groups());
@@ -113,20 +113,20 @@ struct PackWeights {
 
   TY_HD void operator()(std::int64_t item) const {
     const WeightEntry entry = table.entry(item);
-    const WeightEntry::Place place = entry.place(item);
-    const Pack<T, kWidth> pack = read(entry, place);
-    T* const to = static_cast<T*>(entry.packed) + place.packed_offset;
-    if (place.packed == kWidth) return store_pack<T, kWidth>(to, pack);
+    const WeightEntry::ItemSpan span = entry.span_of(item);
+    const Pack<T, kWidth> pack = read(entry, span);
+    T* const to = static_cast<T*>(entry.packed) + span.packed_offset;
+    if (span.packed == kWidth) return store_pack<T, kWidth>(to, pack);
     for (int k = 0; k < kWidth; ++k) {
-      if (k < place.packed) to[k] = pack.value[k];
+      if (k < span.packed) to[k] = pack.value[k];
     }
   }
 
  private:
-  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::Place& place) {
-    const float* const from = entry.plain + place.plain_offset;
+  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::ItemSpan& span) {
+    const float* const from = entry.plain + span.plain_offset;
     Pack<T, kWidth> pack = {};
-    if (entry.vectors && place.plain == kWidth) {
+    if (entry.vectors && span.plain == kWidth) {
       for (int first = 0; first < kWidth; first += kPack<float>) {
         const auto values = load_pack<float, kPack<float>>(from + first);
         for (int k = 0; k < kPack<float>; ++k) {
@@ -136,7 +136,7 @@ struct PackWeights {
       return pack;
     }
     for (int k = 0; k < kWidth; ++k) {
-      if (k < place.plain)
+      if (k < span.plain)
         pack.value[k] = static_cast<T>(from[std::int64_t{k} * entry.channel_step]);
     }
     return pack;
@@ -151,10 +151,10 @@ struct UnpackWeights {
 
   TY_HD void operator()(std::int64_t item) const {
     const WeightEntry entry = table.entry(item);
-    const WeightEntry::Place place = entry.place(item);
-    const Pack<T, kWidth> pack = read(entry, place);
-    float* const to = entry.plain + place.plain_offset;
-    if (entry.vectors && place.plain == kWidth) {
+    const WeightEntry::ItemSpan span = entry.span_of(item);
+    const Pack<T, kWidth> pack = read(entry, span);
+    float* const to = entry.plain + span.plain_offset;
+    if (entry.vectors && span.plain == kWidth) {
       for (int first = 0; first < kWidth; first += kPack<float>) {
         Pack<float, kPack<float>> values = {};
         for (int k = 0; k < kPack<float>; ++k) {
@@ -165,18 +165,18 @@ struct UnpackWeights {
       return;
     }
     for (int k = 0; k < kWidth; ++k) {
-      if (k < place.plain)
+      if (k < span.plain)
         to[std::int64_t{k} * entry.channel_step] = static_cast<float>(pack.value[k]);
     }
   }
 
  private:
-  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::Place& place) {
-    const T* const from = static_cast<const T*>(entry.packed) + place.packed_offset;
-    if (place.packed == kWidth) return load_pack<T, kWidth>(from);
+  TY_HD static Pack<T, kWidth> read(const WeightEntry& entry, const WeightEntry::ItemSpan& span) {
+    const T* const from = static_cast<const T*>(entry.packed) + span.packed_offset;
+    if (span.packed == kWidth) return load_pack<T, kWidth>(from);
     Pack<T, kWidth> pack = {};
     for (int k = 0; k < kWidth; ++k) {
-      if (k < place.packed) pack.value[k] = from[k];
+      if (k < span.packed) pack.value[k] = from[k];
     }
     return pack;
   }

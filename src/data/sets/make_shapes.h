@@ -11,7 +11,7 @@
 namespace trainyard {
 
 /// The ten classes, in the order of their labels.
-enum class Figure : std::uint8_t {
+enum class ShapeFigure : std::uint8_t {
   disc,
   ring,
   square,
@@ -34,10 +34,10 @@ struct FigurePoint {
 
 /// The distance of a point from the figure's outline; negative inside. Exact for round and straight
 /// outlines, a lower bound beyond corners.
-[[nodiscard]] float figure_distance(Figure figure, FigurePoint point);
+[[nodiscard]] float figure_distance(ShapeFigure figure, FigurePoint point);
 
 /// True if a textured figure (stripes, checker, dots) has its second colour at the point.
-[[nodiscard]] bool figure_pattern(Figure figure, FigurePoint point, float frequency);
+[[nodiscard]] bool figure_pattern(ShapeFigure figure, FigurePoint point, float frequency);
 
 struct ShapesOptions {
   std::int64_t train = 50000;  // samples, spread evenly over five files; at least 5

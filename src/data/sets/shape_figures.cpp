@@ -52,35 +52,35 @@ std::span<const std::string_view> figure_names() {
   return kNames;
 }
 
-float figure_distance(Figure figure, FigurePoint point) {
+float figure_distance(ShapeFigure figure, FigurePoint point) {
   switch (figure) {
-    case Figure::ring:
+    case ShapeFigure::ring:
       return std::abs(length(point) - 0.75f) - 0.25f;
-    case Figure::square:
+    case ShapeFigure::square:
       return box(point, 0.8f, 0.8f);
-    case Figure::triangle:
+    case ShapeFigure::triangle:
       return triangle(point);
-    case Figure::star:
+    case ShapeFigure::star:
       return star(point);
-    case Figure::cross:
+    case ShapeFigure::cross:
       return std::min(box(point, 1.0f, 0.33f), box(point, 0.33f, 1.0f));
-    case Figure::crescent:
+    case ShapeFigure::crescent:
       return crescent(point);
-    case Figure::disc:
-    case Figure::stripes:
-    case Figure::checker:
-    case Figure::dots:
+    case ShapeFigure::disc:
+    case ShapeFigure::stripes:
+    case ShapeFigure::checker:
+    case ShapeFigure::dots:
       break;
   }
   return length(point) - 1.0f;
 }
 
-bool figure_pattern(Figure figure, FigurePoint point, float frequency) {
+bool figure_pattern(ShapeFigure figure, FigurePoint point, float frequency) {
   const float u = point.u * frequency;
   const float v = point.v * frequency;
-  if (figure == Figure::stripes) return odd(u);
-  if (figure == Figure::checker) return odd(u) != odd(v);
-  if (figure != Figure::dots) return false;
+  if (figure == ShapeFigure::stripes) return odd(u);
+  if (figure == ShapeFigure::checker) return odd(u) != odd(v);
+  if (figure != ShapeFigure::dots) return false;
   constexpr float kDotRadius = 0.32f;
   return length({part(0.7f * u) - 0.5f, part(0.7f * v) - 0.5f}) < kDotRadius;
 }

@@ -157,7 +157,7 @@ void paint_clutter(Canvas& canvas, Draws& draws) {
       [&](FigurePoint) { return color; });
 }
 
-void paint_figure(Canvas& canvas, Figure figure, const Color& background, Draws& draws) {
+void paint_figure(Canvas& canvas, ShapeFigure figure, const Color& background, Draws& draws) {
   Placement placement;
   placement.radius = draws.between(6, 12);
   placement.y = draws.between(placement.radius - 2, 33 - placement.radius);
@@ -202,7 +202,7 @@ std::int32_t draw_shapes_sample(std::uint64_t seed, Split split, std::int64_t in
   Canvas canvas;
   const Color background = paint_background(canvas, draws);
   for (std::int32_t i = draws.below(4) + 1; i > 0; --i) paint_clutter(canvas, draws);
-  paint_figure(canvas, static_cast<Figure>(label), background, draws);
+  paint_figure(canvas, static_cast<ShapeFigure>(label), background, draws);
   for (std::int32_t i = draws.below(3); i > 0; --i) paint_clutter(canvas, draws);
   write_pixels(canvas, draws, pixels);
   return label;
