@@ -1,5 +1,5 @@
 // The backward step of a ReLU behind a layer with a bias: the ReLU's gradient and the sums of it
-// that are the bias's gradient, in one pass.
+// that are the bias's gradient, in one pass. Its gain is that of plan/relus.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,9 @@
 // Batch norm over blocks of channels, also if input or output is a channel slice of a wider tensor:
 // branches are normalised straight into their concatenation and their gradients read straight from
 // it. A residual's gradient is written straight into its place.
+//
+// Costs 0.4 to 1 % of a step of ResNet-20 against oneDNN's (docs/results), for its slices and for
+// bits that do not depend on threads.
 #include <algorithm>
 #include <type_traits>
 

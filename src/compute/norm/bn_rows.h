@@ -1,5 +1,8 @@
 // Executors of batch norm from its functors over rows of channels, for any launcher. One does the
 // work of its siblings too: each of its launches is of all of them.
+//
+// Gains of sums by columns, strips in flight, over the form before: 399 us of a step instead of 571
+// for ResNet-20, 456 instead of 584 for MiniGoogLeNet (H100, bf16; docs/results).
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,10 @@
 // The maps of a convolution in bf16 as a weight gradient's kernels read them: pairs of images, the
 // last one of an odd batch with zeros. Both images of a pair have the same columns at the edges,
 // and a pair serves all taps, which pairs of columns would not.
+//
+// Gains: bf16 weight gradients of MiniGoogLeNet took 274 ms instead of 362 with
+// pairs of images, prefetching and two vectors of filters a tile together, of ResNet-20 46 instead
+// of 60 (one thread, machine E; docs/results).
 #pragma once
 
 #include "compute/conv/conv_step.h"

@@ -5,6 +5,9 @@
 // the direct form. Tiles are transformed, multiplied and transformed back in blocks that stay in
 // the L2 cache. Each output is computed by one thread in one order: bits depend neither on the
 // number of threads, nor on the batch, nor on AVX2 or AVX-512.
+//
+// Gains: ResNet-20 1020 images/s instead of 839, MiniGoogLeNet 183 instead of 153, Keras CNN 1903
+// instead of 1644, on two threads in float32 (machine E; docs/results). None in bf16.
 #pragma once
 
 #include <memory>
