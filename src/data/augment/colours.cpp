@@ -19,14 +19,15 @@ float drawn_factor(double range, std::uint32_t word) {
   return static_cast<float>(uniform(std::max(0.0, 1 - range), 1 + range, word));
 }
 
-}  // namespace
-
+/// Throws Error{config} unless images of `shape` have three channels.
 void require_colours(std::string_view name, const Shape& shape) {
   if (shape[0] == 3) return;
   throw Error(ErrorKind::config, std::string(name) + ": the images have " +
                                      std::to_string(shape[0]) +
                                      " channels, expected 3: red, green and blue");
 }
+
+}  // namespace
 
 Shape ChannelShift::output_shape(const Shape& shape) const {
   if (shape[0] <= kMostColourChannels) return shape;

@@ -115,9 +115,6 @@ class HlsJitter final : public ColourAugmentation {
   HlsJitterOptions options_;
 };
 
-/// Throws Error{config} unless images of `shape` have three channels.
-void require_colours(std::string_view name, const Shape& shape);
-
 /// *= amount[0].
 struct Brighten {
   static constexpr std::uint32_t kNumber = change_number("brightness");
