@@ -129,7 +129,7 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
                              "short for --set precision=P; fp64 is of --device reference"),
               {"fp32", "tf32", "bf16", "fp16", "fp64"});
   app.add_flag("--no-tune", flags.no_tune,
-               "time no engines: a GPU takes those that cuDNN ranks first, the CPU oneDNN's");
+               "skip auto-tuning: a GPU takes cuDNN's first engines, the CPU oneDNN's");
   app.add_option("--threads", flags.threads, "CPU threads; 0: the config's, else all cores")
       ->check(whole_number(0, 1024))
       ->type_name("N");

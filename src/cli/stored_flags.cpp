@@ -56,8 +56,7 @@ void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context)
       ->transform(newest_run_of_name(context))
       ->type_name("RUN|CHECKPOINT");
   app.add_option("--batch", flags.batch,
-                 "samples of a pass, which do not change with the number of ranks; without it "
-                 "those of the run")
+                 "batch size, whatever the number of ranks; without it the run's")
       ->check(whole_number(1, 1'000'000))
       ->default_str("")
       ->type_name("N");

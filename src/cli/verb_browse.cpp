@@ -46,13 +46,13 @@ void declare_browse(CLI::App& app, const Context& context, Action& action) {
   app.add_option("--samples", flags->options.samples, "rows: the first samples of the epoch")
       ->check(whole_number(1, 1000))
       ->type_name("N");
-  app.add_option("--draws", flags->options.draws, "columns: what as many epochs make of a sample")
+  app.add_option("--draws", flags->options.draws, "columns: number of epochs to show")
       ->check(whole_number(1, 100))
       ->type_name("N");
   app.add_option("--epoch", flags->epoch, "the first of these epochs, from 1")
       ->check(whole_number(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--side", flags->options.most_side, "maximum side of a picture, in pixels")
+  app.add_option("--side", flags->options.most_side, "maximum side of an image, in pixels")
       ->check(whole_number(128, 4096))
       ->type_name("N");
   add_output(app, "-o,--output", flags->output, "the PNG file");

@@ -34,7 +34,7 @@ namespace {
 // a source on a command line
 
 /// The map that `source=image_list file=list.csv` is in a run file; a folder alone is one of
-/// pictures.
+/// images.
 config::Node source_map(const std::vector<std::string>& words) {
   config::Node map{.kind = config::Node::Kind::map, .where = {"train data pack", 1, 1}};
   const auto add = [&](const std::string& key, config::Node value) {
@@ -50,7 +50,7 @@ config::Node source_map(const std::vector<std::string>& words) {
     if (equals == std::string::npos) {
       throw Error(ErrorKind::command_line,
                   "'" + word +
-                      "' is not KEY=VALUE: the source is a folder of pictures, or the "
+                      "' is not KEY=VALUE: the source is a folder of images, or the "
                       "keys of a source, as in: source=image_list file=list.csv");
     }
     const std::string key = word.substr(0, equals);
@@ -69,10 +69,10 @@ void declare(config::Fields& fields, NamedSource& named) {
 
 /// The help of the words of a source.
 constexpr const char* kSourceHelp =
-    "a folder of pictures, or the keys of a source as in a run file: source=pack file=a.pack";
+    "a folder of images, or the keys of a source as in a run file: source=pack file=a.pack";
 
 /// The source that `source=image_list file=list.csv` names, as the same keys in a run file do; a
-/// word without '=' is a folder of pictures. Throws Error{command_line} and Error{config}.
+/// word without '=' is a folder of images. Throws Error{command_line} and Error{config}.
 std::unique_ptr<DatasetSource> source_of(const std::vector<std::string>& words) {
   const config::Node map = source_map(words);
   config::Diagnostics diagnostics;
@@ -183,10 +183,10 @@ class TenthLines {
 
 CLI::App* add_pack(CLI::App& data, PackFlags& flags) {
   CLI::App* command = data.add_subcommand(
-      "pack", "decode and resize pictures once, into a file that is read without decoding");
+      "pack", "decode and resize images once, into a file that is read without decoding");
   command
       ->add_option("words", flags.words,
-                   "a folder of pictures with size=224, or the keys of any source; then the new "
+                   "a folder of images with size=224, or the keys of any source; then the new "
                    "file")
       ->required()
       ->expected(2, 64)

@@ -69,7 +69,7 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<EvalFlags>();  // shared with the action, which outlives parsing
   add_stored_flags(app, flags->stored, context);
   app.add_option("--data", flags->request.data,
-                 "a split of the run, or a folder with a folder of pictures for each class of it")
+                 "a split of the run, or a folder with a folder of images for each class of it")
       ->type_name("val|train|FOLDER");
   add_data_flags(app, flags->check,
                  "evaluate although the split of the run has changed since it was trained");
@@ -78,7 +78,7 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
       ->check(whole_number(1, 1'000'000))
       ->type_name("K");
   app.add_option("--out", flags->out,
-                 "folder of the tables and pictures; without it the folder eval of the run")
+                 "folder of the tables and plots; without it the folder eval of the run")
       ->type_name("FOLDER");
   app.add_flag("--json", flags->json, "the numbers as one line of JSON");
   action = [flags, context] {

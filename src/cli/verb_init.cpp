@@ -26,7 +26,7 @@ int init(const InitFlags& flags) {
 void declare_init(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<InitFlags>();  // shared with the action, which outlives parsing
   app.add_option("data", flags->data,
-                 "a folder of pictures with a folder for each class, a list of pictures and their "
+                 "a folder of images with a folder for each class, a list of images and their "
                  "classes, a text file, or cifar10, mnist, fashion_mnist, imdb")
       ->required()
       ->type_name("DATA");

@@ -1,4 +1,4 @@
-// `train predict`: the classes of pictures or texts.
+// `train predict`: the classes of images or texts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -196,9 +196,9 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<PredictFlags>();  // shared with the action, which outlives parsing
   add_stored_flags(app, flags->stored, context);
   app.add_option("inputs", flags->inputs.paths,
-                 "pictures, folders of them, .txt files with a path a line; of models of texts "
-                 "files with a text a line; -: such lines on standard input. Pictures of another "
-                 "size are stretched to that of the run's samples, unless its source has a rule")
+                 "images, folders of them, .txt files with a path a line; text models: files with "
+                 "one text per line; -: such lines on standard input. Images of another size are "
+                 "stretched to that of the run's samples, unless its source has a rule")
       ->type_name("INPUT...");
   app.add_option("--text", flags->inputs.texts, "a text (repeatable)")
       ->allow_extra_args(false)
