@@ -11,12 +11,24 @@
 #include <vector>
 
 #include "analysis/csv_table.h"
-#include "analysis/result_facts.h"
 #include "base/clock.h"
 #include "config/node.h"
+#include "formats/json.h"
 #include "report/status.h"
 
 namespace trainyard {
+
+struct ResultFact {
+  std::string key;    // "run.global_batch"
+  std::string value;  // "64", or "64, 128" if a resume changed it
+};
+
+/// The initial weights (their hash, "" for random ones), ranks, global batch, fingerprints of the
+/// data, kernels and program version of a run.json; those that it records.
+[[nodiscard]] std::vector<ResultFact> result_facts(const Json& run);
+
+/// The keys of all facts, in their order.
+[[nodiscard]] const std::vector<std::string>& result_fact_keys();
 
 /// The key of a config that no result depends on.
 inline constexpr const char* kThreadsKey = "threads";

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bench/counted_step.h"
-#include "bench/floors.h"
 #include "bench/node_times.h"
+#include "bench/peaks.h"
 #include "plan/program.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"

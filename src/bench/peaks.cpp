@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "base/philox.h"
 #include "compute/copy/weight_packing.h"
 #include "device/device_array.h"
@@ -15,6 +16,7 @@
 #include "tensor/float_types.h"
 
 namespace trainyard {
+
 namespace {
 
 constexpr int kRounds = 5;
@@ -206,6 +208,21 @@ Peaks measure_peaks(const SessionDevice& device, const SecondsNow& now) {
   const std::int64_t size = product_size(device.device->free_bytes(), type);
   peaks.gflops = measure_product_rate(compute, device.target, size, device.threads, now);
   return peaks;
+}
+
+double Floors::milliseconds() const {
+  return std::max({arithmetic_milliseconds, memory_milliseconds, latency_milliseconds.value_or(0)});
+}
+
+Floors floors_of(const StepCounts& counts, const Peaks& peaks) {
+  TY_CHECK(peaks.gflops > 0 && peaks.gigabytes_per_second > 0, "peaks are measured");
+  Floors floors{.arithmetic_milliseconds = 1e3 * counts.gflop / peaks.gflops,
+                .memory_milliseconds = 1e3 * counts.gigabytes / peaks.gigabytes_per_second};
+  if (peaks.launch_microseconds) {
+    floors.latency_milliseconds =
+        1e-3 * static_cast<double>(counts.launches) * *peaks.launch_microseconds;
+  }
+  return floors;
 }
 
 }  // namespace trainyard

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/floors.h"
+#include "bench/peaks.h"
 #include "model/model.h"
 #include "ranks/comm/communicator.h"
 #include "run/config/run_config.h"

@@ -30,7 +30,7 @@
 #include "run/run_folder.h"
 #include "sweep/results.h"
 #include "sweep/sweep.h"
-#include "sweep/sweep_data.h"
+#include "sweep/sweep_run.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,8 +4,6 @@
 
 #include "data/augment/pipeline.h"
 #include "export/onnx_export.h"
-#include "export/onnx_fold.h"
-#include "export/onnx_preprocess.h"
 #include "formats/json.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "export/onnx_forms.h"
-#include "export/onnx_preprocess.h"
 
 namespace trainyard {
 namespace {

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
+#include "data/augment/pipeline.h"
 #include "data/augment/pixel_step.h"
 #include "export/named_weights.h"
+#include "export/onnx_layer.h"
 #include "export/onnx_model.h"
 #include "graph/graph.h"
 
@@ -27,5 +30,23 @@ struct OnnxPreprocessing {
 /// cannot express, its place in the network file, and why.
 [[nodiscard]] OnnxModel onnx_model_of(const Graph& network, const NamedWeights& weights,
                                       const OnnxPreprocessing& preprocessing = {});
+
+// Batch norm as part of the layer before it.
+
+/// Changes the weights and bias of each Conv, ConvTranspose and Gemm whose output only a
+/// BatchNormalization reads, in double, so that they give its output; others keep theirs. Constants
+/// that no node reads any more are dropped. Returns how many are gone.
+int fold_batch_norms(OnnxModel& model);
+
+// Preprocessing at the front of an ONNX model.
+
+/// What a prepared pipeline does to values; moving pixels is no part of it. Valid as long as
+/// `pipeline`.
+[[nodiscard]] OnnxPreprocessing preprocessing_of(const Pipeline& pipeline);
+
+/// Adds the nodes of `preprocessing` on the model's input, maps [n, c, h, w]; returns the name of
+/// the result, which is the input's own if there is nothing to do.
+[[nodiscard]] std::string preprocessed(OnnxModel& model, OnnxNames& names,
+                                       const OnnxPreprocessing& preprocessing);
 
 }  // namespace trainyard

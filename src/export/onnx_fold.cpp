@@ -1,10 +1,10 @@
-#include "export/onnx_fold.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "export/onnx_export.h"
 
 namespace trainyard {
 namespace {

@@ -1,9 +1,8 @@
-#include "export/onnx_preprocess.h"
-
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "export/onnx_export.h"
 
 namespace trainyard {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "graph/masks.h"
-#include "graph/probe.h"
 #include "graph/words.h"
 
 namespace trainyard {

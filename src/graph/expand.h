@@ -91,4 +91,17 @@ class Expander {
 /// themselves. Returns false if a block does: such a file cannot be expanded.
 [[nodiscard]] bool check_items(const NetworkFile& file, config::Diagnostics& diagnostics);
 
+// Tests whether a function reports errors.
+
+/// Runs f(diagnostics); false if it reported an error, even at a position already reported (by an
+/// earlier expansion of the same item). `f` must be repeatable.
+template <class F>
+[[nodiscard]] bool reports_nothing(config::Diagnostics& diagnostics, const F& f) {
+  config::Diagnostics probe;
+  f(probe);
+  if (probe.empty()) return true;
+  f(diagnostics);
+  return false;
+}
+
 }  // namespace trainyard

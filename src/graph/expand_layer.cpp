@@ -4,7 +4,6 @@
 
 #include "graph/expand.h"
 #include "graph/masks.h"
-#include "graph/probe.h"
 #include "graph/words.h"
 
 namespace trainyard {

@@ -1,10 +1,15 @@
 // The line of an epoch for people, and the values in it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "base/text.h"
 #include "report/epoch_line.h"
 
 namespace trainyard {
+
 namespace {
 
 /// A smaller share of waiting, in percent, costs nothing worth a place in the line.
@@ -45,6 +50,89 @@ std::string epoch_text(LogStyle style, const EpochRow& row, const EpochContext& 
   }
   if (context.eta_seconds) parts.push_back("eta " + duration_text(*context.eta_seconds));
   return joined(parts, plain ? " " : " - ").append(!row.is_best ? "" : plain ? " best" : " *");
+}
+
+std::string value_text(double value) {
+  // fmt prints the sign of a NaN; lines need one word.
+  if (std::isnan(value)) return "nan";
+  const bool small = value != 0 && std::abs(value) < 1e-3;
+  return small ? fmt::format("{:.4e}", value) : fmt::format("{:.4f}", value);
+}
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 9.95 ? fmt::format("{:.1f}s", seconds) : fmt::format("{:.0f}s", seconds);
+}
+
+std::string step_time_text(double seconds) {
+  if (seconds >= 9.95) return fmt::format("{:.0f}s/step", seconds);
+  if (seconds >= 0.9995) return fmt::format("{:.1f}s/step", seconds);
+  if (seconds >= 0.9995e-3) return fmt::format("{:.0f}ms/step", seconds * 1e3);
+  return fmt::format("{:.0f}us/step", seconds * 1e6);
+}
+
+std::string rate_text(double samples_per_s, std::string_view unit) {
+  return samples_per_s < 9.95 ? fmt::format("{:.1f} {}/s", samples_per_s, unit)
+                              : fmt::format("{:.0f} {}/s", samples_per_s, unit);
+}
+
+namespace {
+
+constexpr std::int64_t kBarColumns = 20;
+
+std::string bar_of(const Progress& progress, bool utf8) {
+  const std::int64_t steps = std::max<std::int64_t>(progress.steps, 1);
+  const std::int64_t filled =
+      kBarColumns * std::clamp<std::int64_t>(progress.step, 0, steps) / steps;
+  std::string bar = " ";
+  for (std::int64_t i = 0; i < kBarColumns; ++i) {
+    bar += utf8 ? (i < filled ? "━" : "─") : (i < filled ? "#" : "-");
+  }
+  return bar;
+}
+
+/// Two digits are enough for something that changes ten times a second.
+std::string short_value(double value) {
+  if (value != 0 && value < 0.01 && value > -0.01) return fmt::format("{:.1e}", value);
+  return fmt::format("{:.2f}", value);
+}
+
+std::vector<std::string> words_of(const Progress& progress, bool utf8) {
+  const std::string count = fmt::format("{}/{}", progress.step, progress.steps);
+  const std::string what = progress.validating ? "  validation " : "  ";
+  std::vector<std::string> words = {
+      fmt::format("{:>3}/{}{}{}", progress.epoch, progress.epochs, what, count),
+      bar_of(progress, utf8)};
+  if (!progress.validating) words.push_back("  loss " + short_value(progress.loss));
+  if (!progress.validating && progress.accuracy) {
+    words.push_back("  acc " + short_value(*progress.accuracy));
+  }
+  words.push_back("  eta " + duration_text(progress.eta_seconds));
+  if (!progress.validating) {
+    words.push_back("  " + rate_text(progress.images_per_s, progress.unit));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string bar_line(const Progress& progress, const BarStyle& style) {
+  std::string line;
+  for (const std::string& word : words_of(progress, style.utf8)) {
+    // The last column stays free: some terminals wrap when it is written to.
+    if (style.columns > 0 && columns_of(line + word) >= style.columns) break;
+    line += word;
+  }
+  return line;
+}
+
+std::string repainted(std::string_view line) {
+  return fmt::format("\r{}\x1b[K", line);  // go to the row's start, print, erase the rest
 }
 
 }  // namespace trainyard

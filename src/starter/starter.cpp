@@ -11,7 +11,6 @@
 #include "config/file_path.h"
 #include "config/node.h"
 #include "starter/recipe.h"
-#include "starter/starter_texts.h"
 
 namespace trainyard {
 namespace {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "base/atomic_file.h"
 #include "starter/starter_data.h"
@@ -20,5 +21,15 @@ struct StarterFiles {
 /// Error{command_line} if one of them exists, and Error{disk}.
 StarterFiles write_starter(const StarterData& data, const std::filesystem::path& folder,
                            const Disk& disk);
+
+// The texts of the starter files, with @WORDS@ to be filled in.
+
+struct StarterTexts {
+  std::string_view config;
+  std::string_view network;
+};
+
+/// The words are those of words_for() in starter.cpp.
+[[nodiscard]] StarterTexts starter_texts(StarterKind kind);
 
 }  // namespace trainyard

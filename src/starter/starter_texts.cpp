@@ -1,6 +1,5 @@
-#include "starter/starter_texts.h"
-
 #include "base/error.h"
+#include "starter/starter.h"
 
 namespace trainyard {
 namespace {

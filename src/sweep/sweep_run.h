@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "run/config/run_config.h"
+#include "run/data_changes.h"
 #include "sweep/plan.h"
 
 namespace trainyard {
@@ -42,5 +44,20 @@ struct SweepRun {
 
 /// Throws Error{command_line} if two of the configs, in the order of `runs`, are the same.
 void require_different(const std::vector<SweepRun>& runs, const std::vector<RunConfig>& configs);
+
+// Whether the runs of a sweep still have the data that they began with.
+
+/// Runs with the same `data` and seed are compared with data that are opened once.
+class SweepData {
+ public:
+  SweepData(Opening opening, const DataCheck& check);
+  /// Compares a run that has begun, or ended, as judge_changes().
+  void compare(const SweepRun& run, const RunConfig& config);
+
+ private:
+  Opening opening_;
+  DataCheck check_;
+  std::map<std::string, DataFacts> known_;  // by seed and `data`
+};
 
 }  // namespace trainyard

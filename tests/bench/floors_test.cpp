@@ -1,8 +1,7 @@
-#include "bench/floors.h"
-
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "bench/peaks.h"
 
 using namespace trainyard;
 

@@ -9,8 +9,6 @@
 #include "base/philox.h"
 #include "config/load.h"
 #include "export/onnx_export.h"
-#include "export/onnx_fold.h"
-#include "export/onnx_preprocess.h"
 #include "graph/build.h"
 #include "graph/include.h"
 

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "config/load.h"
 #include "export/onnx_export.h"
-#include "export/onnx_fold.h"
 #include "export/onnx_forms.h"
 #include "graph/build.h"
 #include "networks.h"
