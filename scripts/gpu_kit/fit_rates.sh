@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fits the model by which `train summary --plan` predicts the step of a GPU (src/bench/gpu_rates.h):
+# Fits the model by which `train summary --plan` predicts the step of a GPU (src/bench/counted_step.h):
 #
 #   scripts/gpu_kit/fit_rates.sh FILE...
 #
 # FILE holds JSON lines of `train bench --layers --json` on a GPU; other lines are left out. A node takes
 # a + t / share, where t is the longer of its bytes at the measured rate of the memory and its operations at
 # the measured peak. For each functor, and each kind of call of a library, the least squares of a and share over
-# its nodes go to standard output as a line of the table in src/bench/gpu_rates.cpp, with the number of nodes and
+# its nodes go to standard output as a line of the table in src/bench/counted_step.cpp, with the number of nodes and
 # the root mean square of what is left, in percent. Where all t are within 0.05 us of each other, share is 1.
 
 set -euo pipefail

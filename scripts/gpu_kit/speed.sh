@@ -65,7 +65,7 @@ layers() {
     bench "$network" bf16 --batch "$batch" --layers >>"$KIT_OUTPUT/layers.jsonl"
   done
   echo "$(wc -l <"$KIT_OUTPUT/layers.jsonl") networks in layers.jsonl"
-  echo "the table of src/bench/gpu_rates.cpp, fitted to them:"
+  echo "the table of src/bench/counted_step.cpp, fitted to them:"
   scripts/gpu_kit/fit_rates.sh "$KIT_OUTPUT/layers.jsonl"
 }
 

@@ -1,12 +1,15 @@
 // `train plot RUN...`: the curves of runs in one picture.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/curve_picture.h"
 #include "analysis/recorded_run.h"
+#include "run/config/run_config.h"
 
 namespace trainyard {
 
@@ -24,5 +27,16 @@ struct CurveChoice {
 /// value to draw, or with `steps` for a run without steps.csv; Error{command_line} for a column
 /// that no run has.
 [[nodiscard]] CurvePicture run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice);
+
+// `train plot --schedule CONFIG`: the learning rates of a run that has not begun, without its data.
+
+/// The number of training samples as far as the run file tells it: the `size` of synthetic data,
+/// the published size of a known set, at most `limit`. Empty for other sources.
+[[nodiscard]] std::optional<std::int64_t> expected_samples(const RunConfig& run);
+
+/// The rate of every step of the run on `ranks` ranks, with the scaling for its global batch; not
+/// what `plateau` will make of it. Throws Error{config} as batch_numbers() and Schedule::rate().
+[[nodiscard]] CurvePicture schedule_curve(const RunConfig& run, std::int64_t ranks,
+                                          std::int64_t samples);
 
 }  // namespace trainyard

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/gpu_rates.h"
+#include "bench/counted_step.h"
 
 namespace trainyard::cli {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analysis/run_curves.h"
-#include "analysis/schedule_curve.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "cli/checks.h"

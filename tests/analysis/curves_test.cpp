@@ -2,7 +2,6 @@
 
 #include "analysis/curve_picture.h"
 #include "analysis/run_curves.h"
-#include "analysis/schedule_curve.h"
 #include "base/error.h"
 #include "written_run.h"
 

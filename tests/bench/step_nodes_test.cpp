@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bench/counted_step.h"
-#include "bench/gpu_rates.h"
 #include "run/session/session_model.h"
 
 using namespace trainyard;
