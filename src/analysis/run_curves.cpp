@@ -11,7 +11,6 @@
 #include "config/diagnostics.h"
 #include "config/difference.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/batch_rate.h"
 
 namespace trainyard {
 

@@ -10,7 +10,7 @@
 #include "cli/verbs.h"
 #include "ranks/spawn/rank_identity.h"
 #include "run/config/run_config.h"
-#include "run/data_changes.h"
+#include "run/data_facts.h"
 #include "run/session/session_device.h"
 
 namespace CLI {

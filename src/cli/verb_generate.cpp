@@ -9,7 +9,7 @@
 #include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "run/generate.h"
+#include "run/text_generator.h"
 
 namespace trainyard::cli {
 namespace {

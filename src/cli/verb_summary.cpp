@@ -27,7 +27,6 @@
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"
 #include "run/config/parameter_rules.h"
-#include "run/config/shards.h"
 #include "run/session/session_model.h"
 
 namespace trainyard::cli {

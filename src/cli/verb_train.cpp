@@ -27,7 +27,6 @@
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/resolved_config.h"
-#include "run/done_run.h"
 #include "run/resume_checks.h"
 #include "run/run_folder.h"
 #include "run/training_run.h"

@@ -13,7 +13,7 @@
 #include "run/session/session_data.h"
 #include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
-#include "run/vocabulary_file.h"
+#include "run/training_files.h"
 
 namespace trainyard {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "inference/inference_session.h"
-#include "run/data_changes.h"
+#include "run/data_facts.h"
 
 namespace trainyard {
 

@@ -10,7 +10,7 @@
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"
-#include "run/split_metrics.h"
+#include "run/split_results.h"
 #include "train/evaluator.h"
 
 namespace trainyard {

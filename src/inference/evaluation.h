@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inference/inference_session.h"
-#include "run/class_tables.h"
+#include "run/split_results.h"
 
 namespace trainyard {
 

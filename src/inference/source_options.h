@@ -7,7 +7,7 @@
 #include "config/fields.h"
 #include "data/sets/picture_set.h"
 #include "run/config/run_config.h"
-#include "run/samples_file.h"
+#include "run/training_files.h"
 #include "run/stored_model.h"
 
 namespace trainyard {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -149,5 +151,9 @@ class Model {
 
 /// Fills `totals` from a row of results (ResultRow).
 void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals);
+
+/// The hash of weights, optimizer state and running statistics, as stored in memory. Waits for the
+/// model's queue; `copy` is workspace reused between calls.
+[[nodiscard]] std::string model_hash(const Model& model, std::vector<std::byte>& copy);
 
 }  // namespace trainyard

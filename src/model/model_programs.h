@@ -1,4 +1,5 @@
-// The two programs of a training graph, before any memory is allocated for them.
+// The two programs of a training graph before any memory is allocated for them, their plans as
+// text, and whether they fit into the memory of a device.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "compute/executor.h"
+#include "device/device.h"
 #include "device/statistics_sum.h"
 #include "model/training_graph.h"
 #include "optim/average.h"
@@ -75,5 +77,15 @@ struct ModelPrograms {
 /// The same for a target without its device, with the most that its executors may request.
 [[nodiscard]] std::string plan_text_without_device(const TrainingGraph& graph,
                                                    const ModelOptions& options);
+
+/// Throws Error{memory} if `device`, a CPU, has less free than `threads` threads and the libraries
+/// take without any model.
+void require_program_memory(const Device& device, std::int64_t threads);
+
+/// Throws Error{memory} if the model of `programs` takes more than `device` has free, with the
+/// forecast by kind and the largest batch that would fit. A device that does not know its free
+/// memory is not checked.
+void require_memory(const ModelPrograms& programs, const Device& device, const TrainingGraph& graph,
+                    const ExecutorFactory& executors, const ModelOptions& options);
 
 }  // namespace trainyard

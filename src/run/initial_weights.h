@@ -9,7 +9,7 @@
 
 #include "formats/json.h"
 #include "model/model.h"
-#include "run/weights_file.h"
+#include "run/stored_model.h"
 
 namespace trainyard {
 

@@ -1,4 +1,5 @@
-// Whether a run can start: the checks of `train` before step 1, and all those of `train check`.
+// Whether a run can start: the checks of `train` before step 1, all those of `train check`, and
+// warnings of what is hardly meant.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,29 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "data/sets/dataset.h"
+#include "graph/graph.h"
+#include "optim/schedule.h"
 #include "ranks/rank_group.h"
+#include "run/config/run_config.h"
 #include "run/run_start.h"
 #include "run/session/session.h"
 #include "run/training_request.h"
 
 namespace trainyard {
+
+/// A warm-up longer than the run, or a schedule whose last part the run does not reach; "" for
+/// others. `schedule` may be null.
+[[nodiscard]] std::string schedule_warning(const Schedule* schedule, std::int64_t epochs,
+                                           std::int64_t steps_per_epoch);
+
+/// Samples with values far from 1, such as 0 to 255, which neither `preprocess` nor a first layer
+/// of `network` scales; "" for others. Looks at a few samples.
+[[nodiscard]] std::string scale_warning(const DataConfig& config, const Dataset& train,
+                                        const Graph& network);
+
+/// A dense layer that reads a softmax; "" for none.
+[[nodiscard]] std::string softmax_warning(const Graph& network);
 
 /// A new run with its initial weights, the folder that it would get, and the warnings about it.
 struct ReadyRun {

@@ -1,16 +1,22 @@
 #include "run/resume_checks.h"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/run_identity.h"
 #include "report/epoch_line.h"
 #include "report/status.h"
 #include "run/config/resolved_config.h"
+#include "run/resume_record.h"
 
 namespace trainyard {
+
+namespace fs = std::filesystem;
 
 std::optional<std::string> completion_text(const std::filesystem::path& folder,
                                            const RunConfig& wanted) {
@@ -65,6 +71,30 @@ void require_config_of_run(RunConfig given, const std::string& name, const RunCo
   throw Error(ErrorKind::command_line, message + "\nto continue with the run's own config: " +
                                            resume_command(folder.string()) +
                                            " (--set changes a key of it)");
+}
+
+std::optional<fs::path> done_run(const fs::path& root, const WantedRun& wanted,
+                                 const DataCheck& check, const Opening& opening) {
+  std::map<Division, DataFacts> known;  // the data as they are now
+  std::vector<std::string> changes;     // of the newest
+  fs::path changed;
+  for (const fs::path& folder : completed_runs(root, wanted.config.name, wanted.hash)) {
+    if (!trained_with(folder, wanted.global_batch)) continue;
+    Opening own = opening;
+    own.division = recorded_division(folder);
+    auto now = known.find(own.division);
+    if (now == known.end()) now = known.emplace(own.division, open_facts(wanted.config, own)).first;
+    std::vector<std::string> found =
+        data_changes(recorded_facts(folder), now->second, check.all_files);
+    if (found.empty()) return folder;
+    if (changes.empty()) {
+      changes = std::move(found);
+      changed = folder;
+    }
+  }
+  judge_changes(changes, changed.string() + ", which has completed with this config",
+                "start a new run on them as they are now with --changed-data", check, opening.warn);
+  return std::nullopt;
 }
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// What a resume checks before anything is opened: whether the run is complete, and whose config is
-// given.
+// What is checked before anything is opened: whether the run to resume is complete and whose config
+// is given, and with --skip-done whether a run need not be repeated.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "run/config/run_config.h"
+#include "run/data_facts.h"
 
 namespace trainyard {
 
@@ -24,5 +25,20 @@ void require_optimizer_of_run(const RunConfig& wanted, const std::filesystem::pa
 /// differ.
 void require_config_of_run(RunConfig given, const std::string& name, const RunConfig& run,
                            const std::filesystem::path& folder);
+
+/// What decides whether a run is done, besides its data.
+struct WantedRun {
+  const RunConfig& config;
+  std::string hash;  // config_hash(): of the config and of the weights of --init
+  std::int64_t global_batch = 1;
+};
+
+/// The newest run of `root`/NAME that completed with this config, global batch and data; empty if
+/// there is none. The data are opened only if there is one with everything but them. Then other
+/// data are judged by judge_changes(), which may throw.
+[[nodiscard]] std::optional<std::filesystem::path> done_run(const std::filesystem::path& root,
+                                                            const WantedRun& wanted,
+                                                            const DataCheck& check,
+                                                            const Opening& opening);
 
 }  // namespace trainyard

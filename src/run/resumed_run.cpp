@@ -9,15 +9,13 @@
 #include "run/best_checkpoint.h"
 #include "run/config/resolved_config.h"
 #include "run/config_changes.h"
-#include "run/data_changes.h"
+#include "run/data_facts.h"
 #include "run/initial_weights.h"
 #include "run/reproduction.h"
-#include "run/samples_file.h"
+#include "run/training_files.h"
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
-#include "run/statistics_file.h"
 #include "run/typed_paths.h"
-#include "run/vocabulary_file.h"
 
 namespace trainyard {
 namespace {

@@ -7,7 +7,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "run/resume_record.h"
 #include "run/run_start.h"
-#include "run/samples_file.h"
+#include "run/training_files.h"
 
 namespace trainyard {
 

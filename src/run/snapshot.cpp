@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/tensor_slots.h"
-#include "run/statistics_file.h"
+#include "run/training_files.h"
 
 namespace trainyard {
 namespace {

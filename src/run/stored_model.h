@@ -1,4 +1,5 @@
-// A trained network as runs store it: what evaluation, prediction and export begin with.
+// Trained weights, wherever they are stored, and a trained network as runs store it: what
+// evaluation, prediction and export begin with.
 #pragma once
 
 #include <filesystem>
@@ -6,15 +7,31 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "checkpoint/checkpoint_files.h"
 #include "data/augment/statistics.h"
 #include "data/sets/vocabulary.h"
+#include "formats/safetensors.h"
 #include "model/model.h"
 #include "run/config/run_config.h"
-#include "run/samples_file.h"
-#include "run/weights_file.h"
+#include "run/training_files.h"
 
 namespace trainyard {
+
+struct WeightsFile {
+  std::filesystem::path path;  // of the file itself
+  SafetensorsFile tensors;
+  std::optional<LoadedCheckpoint> checkpoint = {};  // that has the file, without its files
+  std::vector<std::string> warnings = {};           // why it is not the one that `best` names
+};
+
+/// Reads a safetensors file, those of a checkpoint folder, or those of a run folder: the checkpoint
+/// of its best epoch, or the newest one if no epoch has been judged; without any checkpoint
+/// weights/best.safetensors, else weights/last.safetensors. Warns whenever that is not what
+/// checkpoints/best names. Throws Error{checkpoint} that says what was looked for, with the nearest
+/// name if `path` does not exist, and if the checkpoint of the best epoch is lost or damaged.
+[[nodiscard]] WeightsFile read_weights(const std::filesystem::path& path);
 
 /// Weights with what is needed to use them without the data that they were trained on.
 struct StoredModel {

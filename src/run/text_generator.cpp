@@ -3,14 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/math.h"
 #include "base/philox.h"
+#include "base/plural.h"
 #include "base/text.h"
-#include "run/token_sampler.h"
+#include "data/feed/step_mask.h"
+#include "data/text/text_units.h"
+#include "run/config/layer_rules.h"
+#include "run/session/session_data.h"
+#include "run/session/session_model.h"
+#include "run/training_files.h"
 
 namespace trainyard {
+
 namespace {
+
+constexpr const char* kFlag = "--prompt";
+constexpr std::size_t kMostListed = 10;
+
+bool makes_lower_case(const RunConfig& run) {
+  const config::Node* const key = run.settled.find("data")->find("train")->find("lower_case");
+  return key != nullptr && key->boolean;
+}
+
+std::vector<std::string> unknown_units(const std::string& text, const Vocabulary& vocabulary) {
+  std::vector<std::string> units;
+  for_each_unit(text, vocabulary.unit(), kFlag, [&](std::string_view one) {
+    if (vocabulary.find(one) != vocabulary.unknown()) return;
+    if (std::ranges::find(units, one) == units.end()) units.emplace_back(one);
+  });
+  return units;
+}
 
 constexpr std::uint32_t kBeginDraw = 0xffffffff;  // texts have the draws from 0
 
@@ -24,7 +54,94 @@ std::span<std::int32_t> numbers_in(std::vector<std::byte>& field) {
   return {reinterpret_cast<std::int32_t*>(field.data()), field.size() / sizeof(std::int32_t)};
 }
 
+std::string filled_warning(const Prompt& prompt, std::int64_t steps) {
+  const std::int64_t tokens = std::ssize(prompt.tokens);
+  return "--prompt has " + count_text(tokens, "token") + ", and this network always reads " +
+         std::to_string(steps) +
+         ": those before the prompt are taken from the training text, and not printed";
+}
+
+/// Reads the request's prompt, for samples of `set`.
+void take_prompt(GenerateRequest& request, const Dataset& set, const RunConfig& run,
+                 const DeviceChoice& choice) {
+  if (request.prompt.text.empty() || set.vocabulary() == nullptr) return;
+  request.prompt = read_prompt(request.prompt.text, *set.vocabulary(), run);
+  const std::string warning = unknown_warning(request.prompt);
+  if (!warning.empty()) choice.warn(warning);
+}
+
+/// The run's own network, unless it is to read fewer tokens than its samples have, and can.
+RunConfig run_for(const Prompt& prompt, const Dataset& set, const RunConfig& run) {
+  const bool whole = prompt.tokens.empty() || std::ssize(prompt.tokens) >= sequence_steps(set);
+  return whole ? run : padded_run(run).value_or(run);
+}
+
 }  // namespace
+
+double token_draw(std::uint64_t seed, std::uint32_t epoch, std::uint32_t text,
+                  std::uint64_t position) {
+  const Random4 random = random4(seed, RandomStream::generated, epoch, text, position);
+  const auto high = static_cast<double>(random.word[0] >> 5);  // 27 bits
+  const auto low = static_cast<double>(random.word[1] >> 6);   // 26 bits
+  return (high * 67108864.0 + low) / 9007199254740992.0;
+}
+
+std::int32_t sample_token(std::span<const float> scores, ScoreForm form, double temperature,
+                          double draw) {
+  std::vector<double> weights;
+  double most = -std::numeric_limits<double>::infinity();
+  for (const float score : scores) {
+    const double logit = form == ScoreForm::logits ? score : math::log(double{score});
+    weights.push_back(temperature > 0 ? logit / temperature : logit);
+    most = std::max(most, weights.back());
+  }
+  double sum = 0;
+  for (double& weight : weights) sum += weight = math::exp(weight - most);
+  if (!(std::isfinite(most) && sum >= 1)) {
+    throw Error(
+        ErrorKind::diverged,
+        "the network's scores of the next token are not finite: no text can be written with "
+        "these weights; take those of an earlier checkpoint");
+  }
+  if (temperature == 0) {
+    return static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin());
+  }
+  double rest = draw * sum;
+  std::int32_t last = 0;  // of those with a weight: for sums that rounding leaves below draw * sum
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    if (weights[k] == 0) continue;
+    last = static_cast<std::int32_t>(k);
+    if (rest < weights[k]) return last;
+    rest -= weights[k];
+  }
+  return last;
+}
+
+Prompt read_prompt(const std::string& text, const Vocabulary& vocabulary, const RunConfig& run) {
+  const std::string read = makes_lower_case(run) ? lower_case(text) : text;
+  try {
+    if (vocabulary.unit() != TextUnit::bytes) require_utf8(read, kFlag, "");
+    Prompt prompt{.text = text, .tokens = tokens_of_text(read, vocabulary, kFlag), .unknown = {}};
+    if (vocabulary.unknown()) prompt.unknown = unknown_units(read, vocabulary);
+    return prompt;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::command_line, error.what());
+  }
+}
+
+std::string unknown_warning(const Prompt& prompt) {
+  if (prompt.unknown.empty()) return "";
+  std::string listed;
+  for (const std::string& unit : prompt.unknown) {
+    if (&unit == &prompt.unknown.front() + kMostListed) {
+      listed += " and " + std::to_string(prompt.unknown.size() - kMostListed) + " more";
+      break;
+    }
+    listed += (listed.empty() ? "" : ", ") + json_quoted(shortened(unit));
+  }
+  return std::string(kFlag) + ": the run's vocabulary lacks " + listed +
+         "; the model reads each as unknown";
+}
 
 TextGenerator::TextGenerator(Model& model, const Dataset& set, int threads)
     : model_(model),
@@ -165,6 +282,73 @@ std::string text_of(const GeneratedTexts& generated) {
     text += fmt::format("--- temperature {}:\n{}\n", number_text(one.temperature), one.text);
   }
   return text;
+}
+
+std::unique_ptr<Model> make_text_model(const RunConfig& run, const SessionDevice& device,
+                                       const Dataset& set, std::int64_t rows) {
+  Graph network = build_network(run, rows);
+  const TrainingGraph graph = training_graph_of(run, std::move(network), set.fields());
+  ModelOptions options = model_options(run, device, 1, nullptr, 0);
+  options.train = false;
+  options.slots = 0;
+  options.average = std::nullopt;
+  return std::make_unique<Model>(graph, device.compute(), options);
+}
+
+std::optional<RunConfig> padded_run(const RunConfig& run) {
+  RunConfig padded = run;
+  padded.network = network_of(run);
+  config::Node* const input = padded.network.find("input");
+  if (input == nullptr || input->kind != config::Node::Kind::map) return std::nullopt;
+  std::erase_if(input->entries, [](const config::Entry& entry) { return entry.key == "lengths"; });
+  input->entries.push_back(
+      {"lengths", input->where, config::scalar_node("true", false, input->where)});
+  try {
+    static_cast<void>(build_network(padded, 1));
+  } catch (const Error&) {  // a layer mixes the steps of a sequence
+    return std::nullopt;
+  }
+  return padded;
+}
+
+void copy_judged_weights(Model& from, Model& to) {
+  const BlockLayout &a = from.blocks(), &b = to.blocks();
+  TY_CHECK(a.parameter_elements == b.parameter_elements &&
+               a.statistic_elements == b.statistic_elements &&
+               from.memory().type() == to.memory().type(),
+           "two models of one network");
+  const std::size_t element = size_of(from.memory().type());
+  const WeightBlocks read = from.judged_weights(), written = to.memory().trained();
+  Queue& queue = to.compute().queue;
+  queue.copy(written.weights, read.weights,
+             static_cast<std::size_t>(a.parameter_elements) * element);
+  queue.copy(written.running, read.running,
+             static_cast<std::size_t>(a.statistic_elements) * element);
+  to.publish_weights(WeightChange::load);
+}
+
+GeneratedTexts generate_from(const StoredModel& stored, const DeviceChoice& choice,
+                             GenerateRequest request) {
+  const RunConfig& run = stored.config;
+  const SessionDevice device = make_device(choice, run);
+  RankGroup alone(RankGroupOptions{});
+  const SessionData data = open_data(run, nullptr, device.threads, alone,
+                                     {.seed = static_cast<std::uint64_t>(run.seed),
+                                      .cache_folder = choice.cache_folder,
+                                      .warn = choice.warn});
+  require_vocabulary_of_run(stored.run, data.train->vocabulary());
+  const std::int64_t rows = std::ssize(request.config.temperatures);
+  require_fit(run, build_network(run, rows), *data.train, *data.pipeline);
+  take_prompt(request, *data.train, run, choice);
+  const RunConfig used = run_for(request.prompt, *data.train, run);
+  const std::unique_ptr<Model> model = make_text_model(used, device, *data.train, rows);
+  fill_model(*model, stored);
+  TextGenerator generator(*model, *data.train, device.threads);
+  const std::int64_t given = std::ssize(request.prompt.tokens);
+  if (given > 0 && given < generator.steps() && !generator.pads()) {
+    choice.warn(filled_warning(request.prompt, generator.steps()));
+  }
+  return generator.generate(request);
 }
 
 }  // namespace trainyard

@@ -11,7 +11,7 @@
 #include "report/epoch_line.h"
 #include "report/metrics.h"
 #include "run/config/run_config.h"
-#include "run/data_changes.h"
+#include "run/data_facts.h"
 #include "run/initial_weights.h"
 #include "run/session/session_device.h"
 

@@ -8,9 +8,8 @@
 #include "graph/network_input.h"
 #include "ranks/spawn/rank_output.h"
 #include "ranks/stop_vote.h"
-#include "run/class_tables.h"
+#include "run/split_results.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/batch_rate.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"
 #include "run/config/resolved_config.h"
@@ -22,11 +21,8 @@
 #include "run/session/session_model.h"
 #include "run/session/session_weights.h"
 #include "run/snapshot.h"
-#include "run/split_metrics.h"
 #include "run/tensorboard_head.h"
 #include "run/text_generator.h"
-#include "run/text_model.h"
-#include "run/trainer_options.h"
 #include "train/trainer.h"
 
 namespace trainyard {

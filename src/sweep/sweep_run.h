@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "run/config/run_config.h"
-#include "run/data_changes.h"
+#include "run/data_facts.h"
 #include "sweep/plan.h"
 
 namespace trainyard {

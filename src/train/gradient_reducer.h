@@ -11,7 +11,6 @@
 #include "model/model.h"
 #include "ranks/comm/communicator.h"
 #include "train/rank_sum.h"
-#include "train/shard_sum.h"
 
 namespace trainyard {
 

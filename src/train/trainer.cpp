@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "model/model_hash.h"
+#include "model/model.h"
 
 namespace trainyard {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../kernels/launchers.h"
+#include "../launcher/launchers.h"
 #include "launcher/cuda_launch.cuh"
 
 namespace trainyard {

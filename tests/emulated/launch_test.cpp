@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../base/error_of.h"
-#include "../kernels/functors.h"
-#include "../kernels/launchers.h"
+#include "../launcher/functors.h"
+#include "../launcher/launchers.h"
 #include "launcher/cuda_launch.cuh"
 
 namespace trainyard {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "../kernels/functors.h"
-#include "../kernels/launchers.h"
+#include "../launcher/functors.h"
+#include "../launcher/launchers.h"
 #include "launcher/cuda_launch.cuh"
 
 namespace trainyard {

@@ -11,7 +11,7 @@
 #include "../base/temporary_folder.h"
 #include "run/run_folder.h"
 #include "run/snapshot.h"
-#include "run/statistics_file.h"
+#include "run/training_files.h"
 #include "trained_run.h"
 
 using namespace trainyard;

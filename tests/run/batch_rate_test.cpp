@@ -1,6 +1,6 @@
 // `lr_scaling` of a run file: what it can be combined with, its effect on a run's learning rates,
 // and the warning without it.
-#include "run/config/batch_rate.h"
+#include "run/config/batch_numbers.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "run/data_changes.h"
+#include "run/data_facts.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include "base/read_file.h"
 #include "run/resume_record.h"
 #include "run/run_folder.h"
-#include "run/samples_file.h"
+#include "run/training_files.h"
 
 using namespace trainyard;
 using trainyard::testing::TemporaryFolder;

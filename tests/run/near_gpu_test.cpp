@@ -1,5 +1,5 @@
 // A rank on the processors near its GPU, with a root that simulates sys.
-#include "run/session/near_gpu.h"
+#include "run/session/session_device.h"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -8,7 +8,6 @@
 #include "compute/devices/cpu_executors.h"
 #include "config/schema.h"
 #include "run/config/run_config.h"
-#include "run/session/device_precision.h"
 #include "run/session/session_device.h"
 #include "run_text.h"
 

@@ -10,7 +10,6 @@
 #include "checkpoint/checkpoint_files.h"
 #include "formats/json.h"
 #include "run/config/resolved_config.h"
-#include "run/new_run.h"
 #include "run/resumed_run.h"
 #include "run/snapshot.h"
 #include "run/training_run.h"

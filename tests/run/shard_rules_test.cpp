@@ -5,7 +5,6 @@
 
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
-#include "run/config/shards.h"
 #include "run/session/session.h"
 #include "run_text.h"
 

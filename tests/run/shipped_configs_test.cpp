@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 #include "graph/summary.h"
-#include "run/config/batch_rate.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
 #include "run/config/run_config.h"
 #include "run/session/session.h"

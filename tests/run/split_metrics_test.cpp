@@ -1,5 +1,5 @@
 // Metrics of a whole split: the area under the curve in a run.
-#include "run/split_metrics.h"
+#include "run/split_results.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Warnings about runs that can start, but hardly mean what they say.
-#include "run/start_warnings.h"
+#include "run/readiness.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,6 @@
 #include "config/load.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/batch_rate.h"
 #include "run/config/layer_rules.h"
 #include "run_text.h"
 

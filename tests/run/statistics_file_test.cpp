@@ -1,4 +1,4 @@
-#include "run/statistics_file.h"
+#include "run/training_files.h"
 
 #include <doctest/doctest.h>
 

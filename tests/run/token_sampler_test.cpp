@@ -1,4 +1,4 @@
-#include "run/token_sampler.h"
+#include "run/text_generator.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Ranks that compare their models (`ranks.check_weights`).
-#include "train/weight_check.h"
+#include "model/model.h"
 
 #include <doctest/doctest.h>
 

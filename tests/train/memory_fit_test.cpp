@@ -1,5 +1,5 @@
 // The memory forecast, the refusal of a model that does not fit, and the largest batch that would.
-#include "model/memory_fit.h"
+#include "model/model_programs.h"
 
 #include <doctest/doctest.h>
 

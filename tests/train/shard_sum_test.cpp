@@ -1,5 +1,5 @@
 // The order in which a rank sums its shards.
-#include "train/shard_sum.h"
+#include "train/rank_sum.h"
 
 #include <doctest/doctest.h>
 

@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "config/fields.h"
+#include "config/node.h"
 #include "data/augment/pipeline.h"
 #include "data/sets/dataset.h"
 
@@ -39,5 +41,9 @@ struct DataConfig {
   return {"auto", "always", "never"};
 }
 void declare(config::Fields& fields, DataConfig& data);
+
+/// Writes `root: FOLDER` into `data.train` and `data.val` of a run file's map if they name a source
+/// whose `root` has a default and give none. An empty `folder` changes nothing.
+void put_default_root(config::Node& run, const std::string& folder);
 
 }  // namespace trainyard

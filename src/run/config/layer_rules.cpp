@@ -11,7 +11,7 @@
 #include "plan/blocks.h"
 #include "run/config/losses.h"
 #include "run/config/parameter_rules.h"
-#include "run/config/shards.h"
+#include "run/config/batch_numbers.h"
 
 namespace trainyard {
 namespace {

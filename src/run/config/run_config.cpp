@@ -15,13 +15,12 @@
 #include "graph/include.h"
 #include "ops/all.h"
 #include "optim/step_functors.h"
-#include "run/config/batch_rate.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"
-#include "run/config/default_root.h"
+#include "run/config/data_config.h"
 #include "run/config/key_paths.h"
 #include "run/config/losses.h"
 #include "run/config/run_expressions.h"
-#include "run/config/shards.h"
 
 namespace trainyard {
 

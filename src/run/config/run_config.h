@@ -21,15 +21,8 @@
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
-#include "run/config/average_config.h"
+#include "run/config/run_sections.h"
 #include "run/config/data_config.h"
-#include "run/config/hooks_config.h"
-#include "run/config/interval.h"
-#include "run/config/output_config.h"
-#include "run/config/plateau_config.h"
-#include "run/config/ranks_config.h"
-#include "run/config/train_eval_config.h"
-#include "run/config/weights_config.h"
 
 namespace trainyard {
 

@@ -2,10 +2,9 @@
 
 #include <utility>
 
-#include "run/config/batch_rate.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"
-#include "run/config/shards.h"
 #include "run/session/session_model.h"
 
 namespace trainyard {

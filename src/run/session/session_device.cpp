@@ -1,20 +1,49 @@
 #include "run/session/session_device.h"
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "base/error.h"
 #include "base/host_name.h"
+#include "base/numa.h"
 #include "base/parallel.h"
 #include "base/plural.h"
 #include "compute/devices/cpu_executors.h"
-#include "model/memory_fit.h"
-#include "run/session/device_kind.h"
-#include "run/session/device_precision.h"
-#include "run/session/join_gpus.h"
-#include "run/session/near_gpu.h"
+#include "model/model_programs.h"
+#include "ranks/comm/nccl_space.h"
+#include "ranks/comm/staged_communicator.h"
 
 namespace trainyard {
+
 namespace {
+
+std::string refused_by_cpu(Precision precision, const Processor& processor) {
+  if (precision == Precision::fp32 || (precision == Precision::bf16 && processor.bf16)) return "";
+  if (precision == Precision::bf16) {
+    return "needs a processor with AVX512-BF16, which " +
+           (processor.name.empty() ? "this one" : "this one (" + processor.name + ")") +
+           " lacks, a GPU or --device reference; set 'precision: fp32'";
+  }
+  const std::string wanted = precision == Precision::fp64   ? "needs --device reference"
+                             : precision == Precision::tf32 ? "needs a GPU"
+                                                            : "needs a GPU or --device reference";
+  return wanted + "; the CPU computes in fp32" +
+         (processor.bf16 ? " and bf16" : ": set 'precision: fp32'");
+}
+
+/// "" if the device computes in this precision.
+std::string refusal(DeviceChoice::Kind kind, Precision precision, const Processor& processor) {
+  using Kind = DeviceChoice::Kind;
+  if (kind == Kind::cpu) return refused_by_cpu(precision, processor);
+  if (kind == Kind::reference && precision == Precision::tf32) {
+    return "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16";
+  }
+  if (kind == Kind::gpu && precision == Precision::fp64) {
+    return "needs --device reference; a GPU computes in fp32, tf32, bf16 and fp16";
+  }
+  return "";
+}
 
 /// The name of the CPU in the first line of a run.
 std::string processor_text(const DeviceChoice& choice, int threads, const RankGroup* ranks) {
@@ -125,6 +154,75 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
 }
 
 }  // namespace
+
+void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
+               const std::filesystem::path& root) {
+  if (!gpu.numa_node) return;
+  const std::string problem = stay_on_node(*gpu.numa_node, root);
+  if (problem.empty()) return;
+  warn("cuda:" + std::to_string(gpu.ordinal) + " is on NUMA node " +
+       std::to_string(*gpu.numa_node) + ", where this process cannot run: " + problem +
+       "; batches made by the host reach it more slowly");
+}
+
+void require_one_kind(const DeviceKind& own, RankGroup& ranks) {
+  const std::vector<std::string> kinds = ranks.gather(own.gpu ? "GPU" : "processor");
+  const auto with = std::ranges::find(kinds, "GPU");
+  const auto without = std::ranges::find(kinds, "processor");
+  if (with == kinds.end() || without == kinds.end()) return;
+  const std::vector<std::string> names = ranks.gather(ranks.name());
+  const std::vector<std::string> reasons = ranks.gather(own.no_gpu);
+  const auto lacking = static_cast<std::size_t>(without - kinds.begin());
+  const std::string why = reasons[lacking].empty() ? "" : ": " + reasons[lacking];
+  throw Error(ErrorKind::device,
+              names[static_cast<std::size_t>(with - kinds.begin())] + " has a GPU, and " +
+                  names[lacking] + " has none" + why +
+                  "; ranks train all on GPUs or all on CPUs: fix it there (train doctor), "
+                  "leave that machine out, or give --gpus 0");
+}
+
+void require_precision(DeviceChoice::Kind kind, Precision precision, const Position& where,
+                       const Processor& processor) {
+  const std::string wanted = refusal(kind, precision, processor);
+  if (wanted.empty()) return;
+  throw Error(ErrorKind::device, (where.known() ? where.text() + ": " : "") + "'precision: " +
+                                     std::string(name_of(precision)) + "' " + wanted);
+}
+
+std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {
+  for (const LibraryFinding& library : gpus.libraries) {
+    if (library.name == name) return library.path;
+  }
+  TY_CHECK(false, "the GPU part knows no " + name);
+  return {};
+}
+
+void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session) {
+  const UsableGpus& usable = *choice.gpus;
+  // NCCL takes one rank per GPU.
+  if (ranks.largest(usable.share.shared() ? 1 : 0) > 0) {
+    session.ranks = make_staged_communicator(*session.device, ranks.communicator());
+    return;
+  }
+  require_joining_libraries(usable);
+  const std::string warning = shared_memory_warning({.ranks = ranks.identity().local_ranks,
+                                                     .direct = usable.direct,
+                                                     .shared_bytes = free_shared_bytes()});
+  if (!warning.empty() && ranks.identity().local_rank == 0) choice.warn(warning);
+  session.sums = session.device->make_high_priority_queue();
+  session.ranks = usable.backend->make_nccl_ranks(
+      {.library = library_path(usable, "NCCL"),
+       .rank = ranks.rank(),
+       .ranks = ranks.size(),
+       .host = host_name(),
+       .device = session.device.get(),
+       .clock = &ranks.clock(),
+       .share =
+           [&](std::span<std::byte> id) {
+             ranks.communicator().broadcast(ranks.queue(), id.data(), id.size(), 0);
+           },
+       .limit = ranks.call_limit()});
+}
 
 Precision default_precision(DeviceChoice::Kind kind) {
   return kind == DeviceChoice::Kind::reference ? Precision::fp64 : Precision::fp32;

@@ -1,4 +1,5 @@
-// The device of a run: chosen, checked against the run's precision, and opened.
+// The device of a run: chosen, checked against the run's precision and the other ranks' devices,
+// opened, bound to near processors, and joined with those of the other ranks.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,11 @@
 #include <string>
 
 #include "backend/gpus.h"
+#include "base/error.h"
 #include "compute/executor.h"
 #include "data/feed/batch_launches.h"
 #include "device/device.h"
+#include "device/gpu_survey.h"
 #include "model/compute.h"
 #include "optim/update_launches.h"
 #include "plan/target.h"
@@ -23,6 +26,22 @@
 #include "run/session/engine_relay.h"
 
 namespace trainyard {
+
+/// Binds this thread and those that it starts, and so the memory that batches are copied from, to
+/// the NUMA node of the GPU. Warns, and changes nothing, if this process cannot run there. `root`
+/// contains sys.
+void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
+               const std::filesystem::path& root = "/");
+
+/// The device of a rank.
+struct DeviceKind {
+  bool gpu = false;
+  std::string no_gpu = {};  // why it is not a GPU, if --gpus leaves it open; or ""
+};
+
+/// Called by every rank before its first all-reduce. If some ranks have a GPU and some do not,
+/// throws Error{device}, the same on all ranks, that names one without, why, and one with a GPU.
+void require_one_kind(const DeviceKind& own, RankGroup& ranks);
 
 struct SessionData;
 
@@ -81,5 +100,23 @@ struct SessionDevice {
 /// 0 chose, which sends them once its model is made (Session).
 [[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run,
                                         RankGroup* ranks = nullptr);
+
+/// What decides about bf16 on a CPU.
+struct Processor {
+  bool bf16 = false;      // cpu_executors_have_bf16()
+  std::string name = {};  // processor_name(), or "" if it is not known
+};
+
+/// There is no fallback: throws Error{device}, which begins with the position of the run's
+/// `precision` if it is known, for one that the device lacks.
+void require_precision(DeviceChoice::Kind kind, Precision precision, const Position& where,
+                       const Processor& processor);
+
+/// The path of a library that the GPU part found, by its name: "cuDNN".
+[[nodiscard]] std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name);
+
+/// Makes the communicator among the GPUs of the ranks in `session`, whose device exists already:
+/// NCCL, with a queue of its own, or ranks that share a GPU through the host. Throws Error{device}.
+void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session);
 
 }  // namespace trainyard

@@ -1,13 +1,18 @@
-#include "run/statistics_file.h"
+#include "run/training_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/read_file.h"
+#include "formats/json.h"
 #include "formats/safetensors.h"
 
 namespace trainyard {
+
 namespace {
 
 constexpr const char* kStatisticsFile = "statistics.safetensors";
@@ -57,6 +62,26 @@ Statistics statistics_in(const std::filesystem::path& path) {
   return statistics;
 }
 
+constexpr const char* kSamplesFile = "samples.json";
+constexpr std::uint64_t kMostSamplesBytes = std::uint64_t{64} << 20;
+
+SamplesRecord record_in(const Json& json) {
+  const auto image = json.at("image").get<std::array<std::int64_t, 3>>();
+  return {.image = {image[0], image[1], image[2]},
+          .eight_bit = json.at("eight_bit").get<bool>(),
+          .classes = integer_of(json.at("classes")),
+          .class_names = json.at("class_names").get<std::vector<std::string>>()};
+}
+
+bool is_possible(const SamplesRecord& record) {
+  const Shape& image = record.image;
+  const bool named = std::ssize(record.class_names) == record.classes || record.class_names.empty();
+  return image[0] >= 0 && image[1] >= 0 && image[2] >= 0 && record.classes >= 0 && named;
+}
+
+constexpr const char* kVocabularyFile = "vocabulary.json";
+constexpr std::uint64_t kMostVocabularyBytes = std::uint64_t{1} << 30;
+
 }  // namespace
 
 std::string hash_of(const Statistics& statistics) {
@@ -105,6 +130,73 @@ Statistics read_statistics(const std::filesystem::path& run) {
   std::error_code ignored;
   if (!std::filesystem::exists(run / kStatisticsFile, ignored)) return {};
   return statistics_in(run / kStatisticsFile);
+}
+
+SamplesRecord record_of(const Dataset& set) {
+  return {.image = set.image_shape(),
+          .eight_bit = set.eight_bit(),
+          .classes = set.classes(),
+          .class_names = set.class_names()};
+}
+
+void write_samples(const RunFolder& folder, const Dataset& train) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder.file(kSamplesFile), ignored)) return;
+  replace_samples(folder, record_of(train));
+}
+
+void replace_samples(const RunFolder& folder, const SamplesRecord& record) {
+  folder.write(kSamplesFile,
+               json_text({{"image", {record.image[0], record.image[1], record.image[2]}},
+                          {"eight_bit", record.eight_bit},
+                          {"classes", record.classes},
+                          {"class_names", record.class_names}}));
+}
+
+std::optional<SamplesRecord> read_samples(const std::filesystem::path& run) {
+  const std::filesystem::path path = run / kSamplesFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  const Json json = parse_json(read_text(path, ErrorKind::checkpoint, kMostSamplesBytes),
+                               {.name = path.string(), .kind = ErrorKind::checkpoint});
+  std::string fault = "numbers that no samples have";
+  try {
+    SamplesRecord record = record_in(json);
+    if (is_possible(record)) return record;
+  } catch (const Json::exception& error) {
+    fault = error.what();
+  }
+  throw Error(ErrorKind::checkpoint, path.string() +
+                                         ": does not say what the run's samples are: " + fault +
+                                         "; remove it, and the run's data are read instead");
+}
+
+void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary) {
+  if (vocabulary == nullptr || !vocabulary->has_texts()) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder.file(kVocabularyFile), ignored)) return;
+  folder.write(kVocabularyFile, vocabulary_json(*vocabulary));
+}
+
+std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run) {
+  const std::filesystem::path path = run / kVocabularyFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return parse_vocabulary(read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes),
+                          path.string());
+}
+
+void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabulary* vocabulary) {
+  const std::filesystem::path path = run / kVocabularyFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  const std::string kept = read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes);
+  if (vocabulary != nullptr && vocabulary_json(*vocabulary) == kept) return;
+  throw Error(ErrorKind::checkpoint,
+              "'" + path.string() +
+                  "' is not the vocabulary of the data, and the run's weights are of its tokens; "
+                  "restore the data that the run was trained with, or set 'vocabulary_from: " +
+                  path.string() + "' in the source of the text");
 }
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// Tables per class: of a run's validation split at its end, and of `train eval`.
+// What the outputs for a whole split tell: tables per class, of a run's validation split at its end
+// and of `train eval`, and metrics that need all outputs.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "data/feed/weight_rule.h"
 #include "data/sets/dataset.h"
+#include "ops/metric.h"
 #include "report/class_table.h"
+#include "run/config/run_config.h"
 #include "run/run_folder.h"
 
 namespace trainyard {
@@ -36,5 +40,22 @@ struct TextFile {
 
 /// Writes them into the folder `eval` of a run. Throws Error{disk}.
 void write_class_tables(const RunFolder& folder, const ClassTables& tables, const Dataset& set);
+
+/// Computes the metrics of a split (Metric::of_split) from its samples' outputs.
+class SplitMetrics {
+ public:
+  /// Samples whose weight is 0 by `rule` are not counted, as in the other metrics. `set` is the
+  /// split.
+  SplitMetrics(const RunConfig& run, const Dataset& set, const std::optional<WeightRule>& rule);
+  /// `rows` as take_outputs() gives them. NaN if it is not defined for them.
+  [[nodiscard]] double value(const Metric& metric, std::span<const float> rows) const;
+  /// Why a value is not a number.
+  [[nodiscard]] std::string fault() const;
+
+ private:
+  std::vector<std::int32_t> labels_;  // by sample; -1: not counted
+  std::int64_t classes_;
+  double threshold_;
+};
 
 }  // namespace trainyard

@@ -1,0 +1,120 @@
+// The run file's keys that are maps of their own: those on the weights of samples, `average`,
+// `plateau`, `ranks`, `limits`, `train_eval`, `hooks`, `output` and its `generate`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/node.h"
+#include "optim/plateau.h"
+#include "ranks/rendezvous/rank_limits.h"
+#include "report/hooks.h"
+
+namespace trainyard {
+
+/// "1 epoch", "500 steps".
+struct Interval {
+  std::int64_t count = 1;
+  enum class Unit { epoch, step } unit = Unit::epoch;
+};
+
+/// Empty for a text that is no interval, or one of less than 1.
+[[nodiscard]] std::optional<Interval> interval_of(std::string_view text);
+
+/// The weights of samples in losses.
+struct WeightsConfig {
+  config::Node classes{.kind = config::Node::Kind::map};  // class: weight, or 'balanced'
+  std::optional<std::int64_t> ignore_label;
+  std::string samples;      // field of the data; "": none
+  bool validation = false;  // also in validation
+
+  /// True if samples have weights.
+  [[nodiscard]] bool any() const {
+    return classes.kind != config::Node::Kind::map || !classes.entries.empty() || ignore_label ||
+           !samples.empty();
+  }
+};
+
+/// Declares them in the map of the run itself.
+void declare_weights(config::Fields& fields, WeightsConfig& weights);
+
+struct AverageConfig {
+  double ema = 0.999;  // see AverageRule, like warmup
+  bool warmup = false;
+  /// The copy that is evaluated, chosen as the best, and saved as the run's weights.
+  enum class Judged { average, trained } judged = Judged::average;
+};
+
+void declare(config::Fields& fields, AverageConfig& average);
+
+struct PlateauConfig {
+  std::string monitor = "val_loss";
+  PlateauRule rule;
+};
+
+void declare(config::Fields& fields, PlateauConfig& plateau);
+
+struct RunConfig;
+/// A warning for a plateau beside a schedule, which it multiplies; else "".
+[[nodiscard]] std::string plateau_warning(const RunConfig& run);
+
+/// How ranks work together.
+struct RanksConfig {
+  enum class Transport { fp32, bf16, fp16 } transport = Transport::fp32;
+  std::int64_t check_weights = 0;  // steps between comparisons of all ranks' models
+};
+
+/// "bf16".
+[[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);
+
+void declare(config::Fields& fields, RanksConfig& ranks);
+void declare(config::Fields& fields, RankLimits& limits);
+
+struct TrainEvalConfig {
+  std::string every;
+  std::int64_t epochs = 1;   // from `every`
+  std::int64_t samples = 0;  // 0: as many as the validation split has
+};
+
+void declare(config::Fields& fields, TrainEvalConfig& clean);
+
+/// Texts of `length` tokens, one for each temperature.
+struct GenerateConfig {
+  std::vector<double> temperatures{0.2, 0.5, 1.0, 1.2};
+  std::int64_t length = 400;
+};
+
+void declare(config::Fields& fields, GenerateConfig& generate);
+
+void declare(config::Fields& fields, HookCommands& hooks);
+
+/// What a verb says that trains nothing: "hooks: epoch, end: shell commands that a run starts, not
+/// this"; "" without commands.
+[[nodiscard]] std::string hooks_text(const std::optional<HookCommands>& hooks);
+
+struct PlotConfig {
+  enum class Style { panels, guide } style = Style::panels;
+  std::string title;
+};
+
+[[nodiscard]] constexpr config::Words<PlotConfig::Style> words(PlotConfig::Style) {
+  return {"panels", "guide"};
+}
+
+struct OutputConfig {
+  std::optional<PlotConfig> plot = PlotConfig{};
+  bool steps = false;
+  bool classes = false;
+  bool tensorboard = false;
+  std::optional<GenerateConfig> generate;
+};
+
+void declare(config::Fields& fields, PlotConfig& plot);
+void declare(config::Fields& fields, OutputConfig& output);
+
+}  // namespace trainyard
