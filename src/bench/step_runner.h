@@ -1,4 +1,4 @@
-// A model with its updater on one synthetic batch, for measuring and counting steps.
+// A model with its training step on one synthetic batch, for measuring and counting steps.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The parts of an Updater alone: the learning-rate window and the ring of results.
+// Parts of a TrainStep alone: the learning-rate window and the ring of results.
 #include <doctest/doctest.h>
 
 #include <memory>
