@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "overlaps.h"
+#include "plan/blocks.h"
 
 namespace trainyard::test {
 namespace {

@@ -9,34 +9,12 @@
 #include "compute/elementwise/relu_bias.h"
 #include "compute/norm/channels.h"
 #include "elements.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
-#include "ops/dense.h"
 #include "tensor/float_types.h"
 
 namespace standin_tests {
 namespace {
 
 using namespace trainyard;
-
-bool has_bias(const Op& op) {
-  if (const auto* conv = dynamic_cast<const ConvolutionOp*>(&op)) return conv->values().bias;
-  return static_cast<const DenseOp&>(op).values().bias;
-}
-
-std::unique_ptr<Op> without_bias(const Op& op) {
-  if (const auto* convolution = dynamic_cast<const ConvolutionOp*>(&op)) {
-    ConvAttributes conv = convolution->values();
-    conv.bias = false;
-    if (!convolution->transposed()) return std::make_unique<ConvOp>(conv);
-    const auto& transposed = static_cast<const ConvTransposeOp&>(op);
-    return std::make_unique<ConvTransposeOp>(
-        ConvTransposeAttributes{.conv = conv, .output_pad = transposed.output_pad()});
-  }
-  DenseAttributes dense = static_cast<const DenseOp&>(op).values();
-  dense.bias = false;
-  return std::make_unique<DenseOp>(dense);
-}
 
 /// f of the type of activations, which is f32 or has 16 bits.
 template <class F>
@@ -54,9 +32,9 @@ class Layer final : public Executor {
  public:
   explicit Layer(const StepDescription& step)
       : rounds_(step.op->type() != "dense" && step.storage != DType::f32),
-        bias_apart_(has_bias(*step.op) && !begins_with_bias(step)),
         step_(step),
-        bare_op_(without_bias(*step.op)),
+        bare_op_(step.op->without_bias()),
+        bias_apart_(bare_op_ != nullptr && !begins_with_bias(step)),
         rows_(step.outputs[0]),
         launcher_(1) {
     StepDescription inner = step;
@@ -64,7 +42,7 @@ class Layer final : public Executor {
     if (bias_apart_) {
       inner.op = bare_op_.get();
       inner.signature.parameters.resize(1);
-      inner.relu = false;  // it follows the bias
+      inner.form.relu = false;  // it follows the bias
     }
     product_ = make_reference_executors()->make(inner);
     partials_.resize(static_cast<std::size_t>(bias_partials(rows_)));
@@ -130,9 +108,10 @@ class Layer final : public Executor {
                                     partials_.data(), nullptr);
   }
 
-  bool rounds_, bias_apart_;
+  bool rounds_;
   StepDescription step_;
-  std::unique_ptr<Op> bare_op_;
+  std::unique_ptr<Op> bare_op_;  // null: the layer has no bias
+  bool bias_apart_;
   ChannelRows rows_;
   CpuLauncher launcher_;
   std::unique_ptr<Executor> product_;
