@@ -13,7 +13,7 @@
 #include "compute/copy/weight_packing.h"
 #include "device/device_array.h"
 #include "ops/dense.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 

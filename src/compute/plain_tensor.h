@@ -10,7 +10,7 @@
 #include "launcher/launch.h"
 #include "ops/elementwise.h"
 #include "ops/walk.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 #include "tensor/layout.h"
 
 namespace trainyard {

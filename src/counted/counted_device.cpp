@@ -1,5 +1,3 @@
-#include "counted/counted_device.h"
-
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "counted/counted_gpu.h"
 
 namespace trainyard::counted {
 namespace {

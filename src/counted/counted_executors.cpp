@@ -1,5 +1,3 @@
-#include "counted/counted_executors.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include "compute/copy/copy_executors.h"
 #include "compute/copy/weight_copies.h"
 #include "compute/copy/weight_packing.h"
+#include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
 
 namespace trainyard::counted {

@@ -1,9 +1,11 @@
 #include "compute/elementwise/all_functors.h"
 #include "compute/norm/channels.h"
 #include "compute/recurrent/recurrent.h"
-#include "counted/counted_executors.h"
+#include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
+#include "data/feed/batch_launches_on.h"
 #include "ops/functor_ops.h"
+#include "optim/update_launches_on.h"
 
 namespace trainyard::counted {
 namespace {
@@ -49,6 +51,14 @@ std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log, const StepDescr
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_recurrent_on<T>(step, CountingLauncher(log), CountedProducts<T>{&log});
   });
+}
+
+std::unique_ptr<UpdateLaunches> make_counted_updates(LaunchLog& log) {
+  return std::make_unique<UpdateLaunchesOn<CountingLauncher>>(CountingLauncher(log));
+}
+
+std::unique_ptr<BatchLaunches> make_counted_batches(LaunchLog& log) {
+  return std::make_unique<BatchLaunchesOn<CountingLauncher>>(CountingLauncher(log, "batch"));
 }
 
 }  // namespace trainyard::counted

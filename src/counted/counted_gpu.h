@@ -4,12 +4,40 @@
 #include <memory>
 #include <vector>
 
-#include "counted/counted_device.h"
-#include "counted/counted_executors.h"
+#include "compute/executor.h"
 #include "counted/launch_log.h"
+#include "device/device.h"
 #include "model/compute.h"
 
 namespace trainyard::counted {
+
+/// Where a device keeps what was recorded last.
+using LastRecording = std::vector<Launch>;
+
+/// Records as a GPU does: what is recorded is not run, and a replay adds nothing to the log. Copies
+/// to the host give zeros. Log and recording must outlive it.
+[[nodiscard]] std::unique_ptr<Device> make_counted_device(LaunchLog& log, LastRecording& last);
+
+/// For a GPU's plan (cuda_target()), as exec/cudnn makes them. An engine is one node; none adds a
+/// convolution's bias, and all add to a gradient where the step does. Log, device and queue, those
+/// of the same GPU, must outlive them.
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log,
+                                                                      Device& device, Queue& queue);
+
+// The parts of the factory. Those of functors and channels are null for other ops.
+[[nodiscard]] std::unique_ptr<Executor> make_counted_functor(LaunchLog& log,
+                                                             const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_channels(LaunchLog& log,
+                                                              const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log,
+                                                               const StepDescription& step);
+/// Of a step with StepForm::sums_layer_bias().
+[[nodiscard]] std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log,
+                                                               const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_conv(LaunchLog& log,
+                                                          const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_dense(LaunchLog& log,
+                                                           const StepDescription& step);
 
 /// The launches of the update and of batches, on the counting launcher. The log must outlive them.
 [[nodiscard]] std::unique_ptr<UpdateLaunches> make_counted_updates(LaunchLog& log);

@@ -6,7 +6,7 @@
 #include "compute/conv/narrow/narrow_step.h"
 #include "compute/copy/packed_parameters.h"
 #include "compute/elementwise/relu_bias.h"
-#include "counted/counted_executors.h"
+#include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
 #include "ops/elementwise.h"
 

@@ -10,7 +10,7 @@
 #include "counted/moved_bytes.h"
 #include "launcher/functor_name.h"
 #include "launcher/launch.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard::counted {
 

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 
@@ -110,5 +112,51 @@ class Device {
 };
 
 [[nodiscard]] std::unique_ptr<Device> make_cpu_device();
+
+/// Replicas that compute the same steps on batches of the same size. Every replica calls sum() in
+/// the same order with the same counts.
+class StatisticsSum {
+ public:
+  virtual ~StatisticsSum() = default;
+  [[nodiscard]] virtual int replicas() const = 0;
+  /// Enqueues: sums `count` values in device memory over all replicas in place, bit-identical on
+  /// every replica. In the order of the queue that the device's executors run on. Throws
+  /// Error{device} if a replica is lost.
+  virtual void sum(double* values, std::int64_t count) = 0;
+};
+
+/// Enqueues the same work each time: directly the first time, when libraries load what they need,
+/// and as a recording from then on. See Device::record for the constraints on `work`.
+class RepeatedWork {
+ public:
+  RepeatedWork(Device& device, Queue& queue, std::function<void()> work)
+      : device_(device), queue_(queue), work_(std::move(work)) {}
+
+  /// Work that is the same but for addresses has a recording for each variant, made when it is
+  /// first needed.
+  void run(std::size_t variant = 0) {
+    if (!begun_) {
+      begun_ = true;
+      return work_();
+    }
+    if (variant >= recordings_.size()) recordings_.resize(variant + 1);
+    if (recordings_[variant] == nullptr) recordings_[variant] = device_.record(queue_, work_);
+    recordings_[variant]->replay();
+  }
+  /// Recording::nodes(), of every variant alike; 0 before the second run.
+  [[nodiscard]] std::size_t nodes() const {
+    for (const auto& recording : recordings_) {
+      if (recording != nullptr) return recording->nodes();
+    }
+    return 0;
+  }
+
+ private:
+  Device& device_;
+  Queue& queue_;
+  std::function<void()> work_;
+  bool begun_ = false;
+  std::vector<std::unique_ptr<Recording>> recordings_;
+};
 
 }  // namespace trainyard

@@ -23,7 +23,7 @@
 #include "launcher/predecessors.cuh"
 #include "launcher/sibling_blocks.cuh"
 #include "launcher/team.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 

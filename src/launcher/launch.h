@@ -23,7 +23,7 @@
 #include "launcher/pairwise.h"
 #include "launcher/siblings.h"
 #include "launcher/team.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 

@@ -16,7 +16,7 @@
 
 #include "data/feed/device_images.h"
 #include "data/feed/feeder.h"
-#include "device/repeated_work.h"
+#include "device/device.h"
 #include "model/batch_memory.h"
 #include "model/batch_results.h"
 #include "model/compute.h"

@@ -10,10 +10,9 @@
 
 #include "compute/executor.h"
 #include "device/device.h"
-#include "device/statistics_sum.h"
 #include "model/training_graph.h"
 #include "optim/average.h"
-#include "plan/forecast.h"
+#include "plan/model_memory.h"
 #include "plan/program.h"
 
 namespace trainyard {

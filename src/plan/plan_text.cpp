@@ -6,23 +6,10 @@ namespace trainyard {
 namespace {
 
 std::string_view name_of(TensorRole role, bool adds) {
-  switch (role) {
-    case TensorRole::input:
-      return "in";
-    case TensorRole::output:
-      return "out";
-    case TensorRole::output_gradient:
-      return "dout";
-    case TensorRole::input_gradient:
-      return adds ? "din+" : "din";
-    case TensorRole::parameter_gradient:
-      return "dparam";
-    case TensorRole::reserve:
-      return "reserve";
-    case TensorRole::workspace:
-      return "workspace";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"in",     "out",     "dout",     "din",
+                                                "dparam", "reserve", "workspace"};
+  if (role == TensorRole::input_gradient && adds) return "din+";
+  return kNames[static_cast<std::size_t>(role)];
 }
 
 std::string tensor_list(const PlanStep& step) {
@@ -51,19 +38,9 @@ std::string cancelled_list(const Plan& plan) {
 }  // namespace
 
 std::string_view name_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward_train:
-      return "forward_train";
-    case Pass::forward_eval:
-      return "forward_eval";
-    case Pass::recompute:
-      return "recompute";
-    case Pass::backward_data:
-      return "backward_data";
-    case Pass::backward_parameters:
-      return "backward_parameters";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"forward_train", "forward_eval", "recompute",
+                                                "backward_data", "backward_parameters"};
+  return kNames[static_cast<std::size_t>(pass)];
 }
 
 std::string name_of(const Plan& plan, const PlanStep& step) {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "compute/copy/weight_packing.h"
 #include "plan/work.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 namespace {
@@ -62,22 +62,15 @@ std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors&
 
 /// Gives an executor a tensor of its step.
 void place(TensorRole role, const TensorView& view, StepTensors& tensors) {
-  switch (role) {
-    case TensorRole::input:
-      return tensors.inputs.push_back(view);
-    case TensorRole::output:
-      return tensors.outputs.push_back(view);
-    case TensorRole::output_gradient:
-      return tensors.output_gradients.push_back(view);
-    case TensorRole::input_gradient:
-      return tensors.input_gradients.push_back(view);
-    case TensorRole::parameter_gradient:
-      return tensors.parameter_gradients.push_back(view);
-    case TensorRole::reserve:
-      tensors.reserve = view.data;
-      return;
-    case TensorRole::workspace:
-      tensors.workspace = view.data;
+  if (role == TensorRole::reserve) {
+    tensors.reserve = view.data;
+  } else if (role == TensorRole::workspace) {
+    tensors.workspace = view.data;
+  } else {
+    static constexpr std::vector<TensorView> StepTensors::*kLists[] = {
+        &StepTensors::inputs, &StepTensors::outputs, &StepTensors::output_gradients,
+        &StepTensors::input_gradients, &StepTensors::parameter_gradients};
+    (tensors.*kLists[static_cast<std::size_t>(role)]).push_back(view);
   }
 }
 

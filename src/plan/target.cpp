@@ -14,32 +14,13 @@ constexpr std::size_t kCudaWorkspaceCap = std::size_t{256} << 20;
 }  // namespace
 
 std::string_view name_of(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return "fp32";
-    case Precision::tf32:
-      return "tf32";
-    case Precision::bf16:
-      return "bf16";
-    case Precision::fp16:
-      return "fp16";
-    case Precision::fp64:
-      return "fp64";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"fp32", "tf32", "bf16", "fp16", "fp64"};
+  return kNames[static_cast<std::size_t>(precision)];
 }
 
 DType storage_of(Precision precision) {
-  switch (precision) {
-    case Precision::bf16:
-      return DType::bf16;
-    case Precision::fp16:
-      return DType::f16;
-    case Precision::fp64:
-      return DType::f64;
-    default:
-      return DType::f32;
-  }
+  static constexpr DType kTypes[] = {DType::f32, DType::f32, DType::bf16, DType::f16, DType::f64};
+  return kTypes[static_cast<std::size_t>(precision)];
 }
 
 Layout Target::map_layout(const Shape& shape) const {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/repeated_work.h"
+#include "device/device.h"
 #include "train/gradient_reducer.h"
 #include "train/learning_rate_window.h"
 #include "train/optimizer_step.h"

@@ -9,7 +9,7 @@
 #include "compute/devices/cpu_executors.h"
 #include "node_run.h"
 #include "ops/conv.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/philox.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard::test {
 namespace {

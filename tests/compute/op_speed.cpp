@@ -19,7 +19,7 @@
 #include "ops/conv.h"
 #include "ops/dense.h"
 #include "ops/pool.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 using namespace trainyard;
 

@@ -9,7 +9,7 @@
 #include "data/feed/device_images.h"
 #include "data/feed/feeder.h"
 #include "helpers.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/philox.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard::op_tests {
 namespace {

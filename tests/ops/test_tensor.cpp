@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard::op_tests {
 

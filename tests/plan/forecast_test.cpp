@@ -1,8 +1,7 @@
-#include "plan/forecast.h"
-
 #include <doctest/doctest.h>
 
 #include "fake_network.h"
+#include "plan/model_memory.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

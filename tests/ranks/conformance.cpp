@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/half.h"
+#include "device/device.h"
 #include "device/device_array.h"
-#include "device/repeated_work.h"
 #include "tree_reference.h"
 
 namespace trainyard::testing {

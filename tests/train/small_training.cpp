@@ -11,7 +11,7 @@
 #include "graph/build.h"
 #include "ops/all.h"
 #include "ranks/comm/statistics_over_ranks.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 #include "train/train_step.h"
 
 namespace trainyard::test {

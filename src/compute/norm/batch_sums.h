@@ -7,7 +7,7 @@
 
 #include "base/host_device.h"
 #include "compute/executor.h"
-#include "device/statistics_sum.h"
+#include "device/device.h"
 #include "launcher/pair_sum.h"
 #include "ops/bn.h"
 

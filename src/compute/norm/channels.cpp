@@ -1,7 +1,7 @@
 #include "compute/norm/channels.h"
 
 #include "compute/elementwise/parts.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 

@@ -2,7 +2,7 @@
 #include "compute/matmul/reference_products.h"
 #include "compute/recurrent/recurrent.h"
 #include "launcher/launch.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard::reference {
 namespace {

@@ -3,7 +3,30 @@
 #include <array>
 #include <utility>
 
+#include "base/required_library.h"
+
 namespace trainyard::cuda {
+
+nvml::Functions nvml::functions_of(const SharedLibrary& library) {
+  Functions all;
+  find_functions(library, {{"nvmlInit_v2", all.init},
+                           {"nvmlShutdown", all.shutdown},
+                           {"nvmlDeviceGetHandleByPciBusId_v2", all.find},
+                           {"nvmlSystemGetDriverVersion", all.driver},
+                           {"nvmlDeviceGetMemoryInfo", all.memory},
+                           {"nvmlDeviceGetUtilizationRates", all.utilization},
+                           {"nvmlDeviceGetMigMode", all.mig},
+                           {"nvmlDeviceGetEccMode", all.ecc},
+                           {"nvmlDeviceGetRemappedRows", all.remapped_rows},
+                           {"nvmlDeviceGetGpuFabricInfo", all.fabric},
+                           {"nvmlDeviceGetClockInfo", all.clock},
+                           {"nvmlDeviceGetMaxClockInfo", all.most_clock},
+                           {"nvmlDeviceGetCurrentClocksThrottleReasons", all.slowed_by},
+                           {"nvmlDeviceGetPowerManagementLimit", all.power_limit},
+                           {"nvmlDeviceGetP2PStatus", all.peer}});
+  return all;
+}
+
 namespace {
 
 using nvml::kSuccess;

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "device/statistics_sum.h"
+#include "device/device.h"
 #include "ranks/comm/communicator.h"
 
 namespace trainyard {

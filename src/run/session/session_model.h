@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device/statistics_sum.h"
+#include "device/device.h"
 #include "model/model.h"
 #include "model/training_graph.h"
 #include "run/config/run_config.h"

@@ -12,7 +12,7 @@
 #include "ops/dense.h"
 #include "runtime/control.h"
 #include "runtime/test_streams.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 using namespace trainyard;
 using standin::test::TestMemory;

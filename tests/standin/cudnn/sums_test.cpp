@@ -6,7 +6,7 @@
 #include "base/philox.h"
 #include "ops/conv.h"
 #include "plan_run.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 using namespace standin_tests;
 using namespace trainyard;

@@ -1,5 +1,5 @@
 // NVML over the GPUs of the stand-in's machine. GPUs are named by their PCI bus; numbers are those
-// of NVML's interface (nvml.h, which is in no package), as in src/device/cuda/nvml_functions.h.
+// of NVML's interface (nvml.h, which is in no package), as in src/device/cuda/nvml.h.
 #include <chrono>
 #include <cstdio>
 #include <cstring>

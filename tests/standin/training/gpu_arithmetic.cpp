@@ -9,7 +9,7 @@
 #include "compute/elementwise/relu_bias.h"
 #include "compute/norm/channels.h"
 #include "elements.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace standin_tests {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/host_device.h"
 #include "launcher/pack.h"
 #include "launcher/team.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 

@@ -16,7 +16,7 @@
 #include "launcher/node_spans.h"
 #include "launcher/siblings.h"
 #include "runtime/kernel.h"
-#include "tensor/float_types.h"
+#include "tensor/dtype.h"
 
 namespace trainyard {
 
