@@ -15,14 +15,13 @@
 #include "run/gpu_failure.h"
 #include "run/session/session.h"
 #include "train/train_step.h"
-#include "ranks/stop_vote.h"
 
 namespace trainyard {
 namespace {
 
 constexpr Operation kMeasuring{"measuring"};
-// Before a window: a step that is not recorded, the recording for each of a batch's staging slots, and the
-// prefetched batches.
+// Before a window: a step that is not recorded, the recording for each of a batch's staging slots,
+// and the prefetched batches.
 constexpr int kUntimedSteps = 1 + BatchUpload::kSlots;
 
 /// A rank that trains without an end.

@@ -1,8 +1,8 @@
 // What would be enqueued on a GPU, in order.
 //
 // The folder counted holds a GPU that counts: its device, executors and launches enqueue what those
-// of a GPU do, as entries of a log, and compute nothing. So a model and its training step run on it as on
-// a GPU, and what a step launches follows from the code that launches it.
+// of a GPU do, as entries of a log, and compute nothing. So a model and its training step run on it
+// as on a GPU, and what a step launches follows from the code that launches it.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,8 @@
 #include "config/fields.h"
 #include "data/sets/picture_set.h"
 #include "run/config/run_config.h"
-#include "run/training_files.h"
 #include "run/stored_model.h"
+#include "run/training_files.h"
 
 namespace trainyard {
 

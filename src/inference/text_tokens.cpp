@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/sets/token_set.h"
 #include "data/text/imdb.h"
 #include "data/text/keras_words.h"
 #include "data/text/text_windows.h"
-#include "data/sets/token_set.h"
 #include "inference/source_options.h"
 
 namespace trainyard {

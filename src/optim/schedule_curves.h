@@ -40,9 +40,9 @@ class Poly final : public TimedSchedule {
 };
 
 /// Loshchilov and Hutter 2017, equation 5, without restarts.
-class Cosine final : public TimedSchedule {
+class CosineDecay final : public TimedSchedule {
  public:
-  explicit Cosine(config::Fields& fields) {
+  explicit CosineDecay(config::Fields& fields) {
     fields.field("end", end_, "final learning rate", {.minimum = 0});
     declare_time(fields);
   }
@@ -150,9 +150,9 @@ class Inverse final : public TimedSchedule {
   double power_ = 1;
 };
 
-class Sigmoid final : public TimedSchedule {
+class SigmoidDecay final : public TimedSchedule {
  public:
-  explicit Sigmoid(config::Fields& fields) {
+  explicit SigmoidDecay(config::Fields& fields) {
     fields.required("gamma", gamma_, "steepness; negative to fall");
     fields.required("center", center_, "t at half the base learning rate (Caffe's stepsize)",
                     {.minimum = 0});

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/sets/float_image.h"
 #include "data/images/picture_sheet.h"
 #include "data/sets/epoch_order.h"
+#include "data/sets/float_image.h"
 
 namespace trainyard {
 namespace {

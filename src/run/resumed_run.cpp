@@ -12,9 +12,9 @@
 #include "run/data_facts.h"
 #include "run/initial_weights.h"
 #include "run/reproduction.h"
-#include "run/training_files.h"
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
+#include "run/training_files.h"
 #include "run/typed_paths.h"
 
 namespace trainyard {

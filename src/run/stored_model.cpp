@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "checkpoint/manifest.h"
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/manifest.h"
 #include "checkpoint/run_identity.h"
 #include "checkpoint/tensor_slots.h"
 #include "config/near_file.h"

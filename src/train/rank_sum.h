@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/compute.h"
-#include "plan/gradient_buckets.h"
 #include "optim/update_launches.h"
+#include "plan/gradient_buckets.h"
 #include "ranks/comm/communicator.h"
 
 namespace trainyard {

@@ -7,8 +7,8 @@
 
 #include "device/device_array.h"
 #include "model/model.h"
-#include "optim/chunk_runs.h"
 #include "optim/blocks.h"
+#include "optim/chunk_runs.h"
 #include "optim/optimizer.h"
 
 namespace trainyard {

@@ -88,14 +88,6 @@ std::unique_ptr<Member> read_images(Fields& fields) {
 
 }  // namespace
 
-std::span<const Word<Fill>> words(Fill) {
-  static constexpr std::array<Word<Fill>, 4> kWords = {{{Fill::constant, "constant"},
-                                                        {Fill::nearest, "nearest"},
-                                                        {Fill::reflect, "reflect"},
-                                                        {Fill::wrap, "wrap"}}};
-  return kWords;
-}
-
 std::span<const Kind<Member>> optimizers() {
   static constexpr std::array<Kind<Member>, 2> kKinds = {
       {{"sgd", "stochastic gradient descent", read_sgd}, {"adam", "Adam", read_adam}}};

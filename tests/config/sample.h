@@ -15,10 +15,10 @@ namespace sample {
 using trainyard::config::Fields;
 using trainyard::config::Kind;
 using trainyard::config::Pair;
-using trainyard::config::Word;
+using trainyard::config::Words;
 
 enum class Fill { constant, nearest, reflect, wrap };
-std::span<const Word<Fill>> words(Fill);
+constexpr Words<Fill> words(Fill) { return {"constant", "nearest", "reflect", "wrap"}; }
 
 struct Window {
   Pair size{2, 2};

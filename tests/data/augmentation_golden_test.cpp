@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "config/load.h"
-#include "data/augment/erasing.h"
 #include "data/augment/crops.h"
+#include "data/augment/erasing.h"
 #include "data/augment/image_loops.h"
 #include "data/augment/keras_warps.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <map>
 
+#include "data/augment/crops.h"
 #include "data/augment/flip.h"
 #include "data/augment/image_loops.h"
-#include "data/augment/crops.h"
 #include "helpers.h"
 
 namespace trainyard {

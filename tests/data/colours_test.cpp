@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
+#include "data/augment/crops.h"
 #include "data/augment/erasing.h"
 #include "data/augment/flip.h"
 #include "data/augment/image_loops.h"
-#include "data/augment/crops.h"
 #include "data/augment/pipeline.h"
 #include "data/augment/preprocess.h"
 #include "helpers.h"

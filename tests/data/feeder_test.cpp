@@ -7,8 +7,8 @@
 #include <set>
 
 #include "data/augment/flip.h"
-#include "data/augment/preprocess.h"
 #include "data/augment/keras_warps.h"
+#include "data/augment/preprocess.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -3,8 +3,8 @@
 
 #include "data/augment/crops.h"
 #include "data/augment/flip.h"
-#include "data/augment/preprocess.h"
 #include "data/augment/keras_warps.h"
+#include "data/augment/preprocess.h"
 #include "data/feed/device_images.h"
 #include "gather_cases.h"
 #include "helpers.h"

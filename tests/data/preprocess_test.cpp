@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "data/augment/flip.h"
 #include "data/augment/crops.h"
+#include "data/augment/flip.h"
 #include "helpers.h"
 
 namespace trainyard {

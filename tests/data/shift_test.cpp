@@ -1,5 +1,3 @@
-#include "data/augment/keras_warps.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "data/augment/image_loops.h"
+#include "data/augment/keras_warps.h"
 
 namespace trainyard {
 

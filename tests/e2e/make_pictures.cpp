@@ -30,9 +30,10 @@ struct Drawn {
   ShapeFigure figure;
   const char* folder;
 };
-constexpr std::array kDrawn = {Drawn{ShapeFigure::disc, "circle"}, Drawn{ShapeFigure::square, "square"},
-                               Drawn{ShapeFigure::triangle, "triangle"},
-                               Drawn{ShapeFigure::stripes, "stripes"}, Drawn{ShapeFigure::ring, "grün ring"}};
+constexpr std::array kDrawn = {
+    Drawn{ShapeFigure::disc, "circle"}, Drawn{ShapeFigure::square, "square"},
+    Drawn{ShapeFigure::triangle, "triangle"}, Drawn{ShapeFigure::stripes, "stripes"},
+    Drawn{ShapeFigure::ring, "grün ring"}};
 constexpr int kOfClass = 60;
 
 using Color = std::array<float, 3>;

@@ -9,14 +9,14 @@
 
 #include "base/key.h"
 #include "base/philox.h"
-#include "ranks/comm/communicator.h"
+#include "compute/devices/cpu_executors.h"
 #include "config/load.h"
 #include "device/device.h"
-#include "compute/devices/cpu_executors.h"
 #include "graph/build.h"
 #include "graph/include.h"
 #include "model/model.h"
 #include "ops/all.h"
+#include "ranks/comm/communicator.h"
 #include "train/train_step.h"
 
 using namespace trainyard;

@@ -1,11 +1,10 @@
 // `lr_scaling` of a run file: what it can be combined with, its effect on a run's learning rates,
 // and the warning without it.
-#include "run/config/batch_numbers.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 
+#include "run/config/batch_numbers.h"
 #include "run/session/session.h"
 #include "run_text.h"
 

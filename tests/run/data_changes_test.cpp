@@ -1,5 +1,3 @@
-#include "run/data_facts.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
@@ -9,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
+#include "run/data_facts.h"
 #include "run/resume_record.h"
 #include "run/run_folder.h"
 #include "run/training_files.h"

@@ -1,6 +1,4 @@
 // A rank on the processors near its GPU, with a root that simulates sys.
-#include "run/session/session_device.h"
-
 #include <doctest/doctest.h>
 #include <sched.h>
 
@@ -9,6 +7,7 @@
 
 #include "../base/temporary_folder.h"
 #include "base/parallel.h"
+#include "run/session/session_device.h"
 
 using namespace trainyard;
 

@@ -1,12 +1,11 @@
 // Prompts that are shorter than what a network reads: padding changes nothing, where it is
 // possible.
-#include "run/text_generator.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "run/session/session_data.h"
+#include "run/text_generator.h"
 #include "run_text.h"
 
 using namespace trainyard;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "ranks/spawn/launcher.h"
 #include "plain_host.h"
+#include "ranks/spawn/launcher.h"
 #include "run/snapshot.h"
 #include "run_text.h"
 

@@ -1,6 +1,4 @@
 // Metrics of a whole split: the area under the curve in a run.
-#include "run/split_results.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "rank_sessions.h"
 #include "run/session/session_model.h"
 #include "run/session/session_weights.h"
+#include "run/split_results.h"
 #include "run_text.h"
 
 using namespace trainyard;

@@ -1,6 +1,4 @@
 // Warnings about runs that can start, but hardly mean what they say.
-#include "run/readiness.h"
-
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
+#include "run/readiness.h"
 #include "run_text.h"
 
 using namespace trainyard;

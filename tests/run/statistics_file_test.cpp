@@ -1,10 +1,9 @@
-#include "run/training_files.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "formats/safetensors.h"
+#include "run/training_files.h"
 
 namespace trainyard {
 namespace {

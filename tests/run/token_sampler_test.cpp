@@ -1,5 +1,3 @@
-#include "run/text_generator.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "../base/error_of.h"
+#include "run/text_generator.h"
 
 namespace trainyard {
 

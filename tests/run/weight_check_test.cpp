@@ -1,11 +1,10 @@
 // Ranks that compare their models (`ranks.check_weights`).
-#include "model/model.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
+#include "model/model.h"
 #include "rank_sessions.h"
 #include "run_text.h"
 

@@ -1,7 +1,5 @@
 // Batches on a device whose queues run later than the host enqueues, one ahead of the other as far
 // as events allow: in any order, each batch must arrive complete.
-#include "model/batch_memory.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
+#include "model/batch_memory.h"
 #include "simulated_gpu.h"
 
 using namespace trainyard;

@@ -1,6 +1,4 @@
 // The memory forecast, the refusal of a model that does not fit, and the largest batch that would.
-#include "model/model_programs.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
@@ -9,6 +7,7 @@
 #include "device/device.h"
 #include "every_op.h"
 #include "model/model.h"
+#include "model/model_programs.h"
 #include "small_training.h"
 
 using namespace trainyard;

@@ -1,6 +1,4 @@
 // The order in which a rank sums its shards.
-#include "train/rank_sum.h"
-
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -9,6 +7,7 @@
 #include "../ranks/tree_reference.h"
 #include "base/error.h"
 #include "ranks/comm/tree_sum.h"
+#include "train/rank_sum.h"
 
 using namespace trainyard;
 

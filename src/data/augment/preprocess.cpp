@@ -63,9 +63,7 @@ std::vector<float> read_channel_values(config::Fields& fields, std::string_view 
 }
 
 enum class From { train };
-constexpr config::Words<From> words(From) {
-  return {"train"};
-}
+constexpr config::Words<From> words(From) { return {"train"}; }
 
 }  // namespace
 

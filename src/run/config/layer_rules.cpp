@@ -9,9 +9,9 @@
 #include "graph/build.h"
 #include "ops/loss.h"
 #include "plan/blocks.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/losses.h"
 #include "run/config/parameter_rules.h"
-#include "run/config/batch_numbers.h"
 
 namespace trainyard {
 namespace {

@@ -21,8 +21,8 @@
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
-#include "run/config/run_sections.h"
 #include "run/config/data_config.h"
+#include "run/config/run_sections.h"
 
 namespace trainyard {
 

@@ -88,9 +88,7 @@ constexpr config::Words<RanksConfig::Transport> words(RanksConfig::Transport) {
   return {"fp32", "bf16", "fp16"};
 }
 
-std::string_view name_of(RanksConfig::Transport transport) {
-  return config::word_of(transport);
-}
+std::string_view name_of(RanksConfig::Transport transport) { return config::word_of(transport); }
 
 void declare(config::Fields& fields, RanksConfig& ranks) {
   fields.field("check_weights", ranks.check_weights,

@@ -18,7 +18,6 @@
 #include "run/session/session_data.h"
 #include "run/session/session_device.h"
 #include "train/train_step.h"
-#include "ranks/rank_group.h"
 
 namespace trainyard {
 

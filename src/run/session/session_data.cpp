@@ -13,8 +13,8 @@
 #include "data/sets/source.h"
 #include "graph/network_input.h"
 #include "model/training_graph.h"
-#include "run/config/losses.h"
 #include "run/config/batch_numbers.h"
+#include "run/config/losses.h"
 #include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
 

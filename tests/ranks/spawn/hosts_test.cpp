@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "../base/error_of.h"
+#include "../../base/error_of.h"
 #include "base/text.h"
 
 namespace trainyard {

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <csignal>
 
-#include "../base/error_of.h"
-#include "../base/temporary_folder.h"
+#include "../../base/error_of.h"
+#include "../../base/temporary_folder.h"
 
 namespace trainyard {
 namespace {

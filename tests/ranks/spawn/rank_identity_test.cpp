@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "../base/error_of.h"
+#include "../../base/error_of.h"
 #include "variables.h"
 
 namespace trainyard {

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <string_view>
 
-#include "../base/error_of.h"
-#include "../base/temporary_folder.h"
+#include "../../base/error_of.h"
+#include "../../base/temporary_folder.h"
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../base/error_of.h"
+#include "../../base/error_of.h"
 #include "variables.h"
 
 namespace trainyard {
