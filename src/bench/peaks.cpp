@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "compute/copy/weight_packing.h"
+#include "compute/weight_packing.h"
 #include "device/device_array.h"
 #include "ops/dense.h"
 #include "tensor/dtype.h"

@@ -1,7 +1,8 @@
 // Executors: one pass of one node on one device, with everything about shapes settled when built.
 //
-// The folder exec holds executors: functor/ for any launcher, reference/ with plain loops, onednn/
-// and cudnn/ for libraries. An executor knows its step and nothing of plans, programs or training.
+// The folder compute holds the arithmetic of ops by what is computed, with the implementations of
+// all devices side by side (table.h lists them); devices/ has the devices' factories. An executor
+// knows its step and nothing of plans, programs or training.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "launcher/launch.h"
 #include "ops/op.h"
 #include "ops/step_form.h"
@@ -46,6 +48,14 @@ struct StepDescription {
   StatisticsSum* statistics_sum = nullptr;
 };
 
+/// The op of a step, whose class follows from its name (compute/table.h).
+template <class OpType>
+[[nodiscard]] const OpType& op_as(const StepDescription& step) {
+  const auto* op = dynamic_cast<const OpType*>(step.op);
+  TY_CHECK(op != nullptr, step.op->type());
+  return *op;
+}
+
 /// How an executor computes a product, for `train bench --layers`.
 struct Algorithm {
   std::string name;       // "oneDNN jit:avx512_core"; empty: the op has one form of ours
@@ -76,8 +86,7 @@ struct StepQueues {
   Queue& side;  // StepQueue::side
 };
 
-/// Makes the executors of a device. An op that a device lacks is a bug that is found when its
-/// executor is to be made, before the first step.
+/// Makes the executors of a device (compute/table.h).
 class ExecutorFactory {
  public:
   virtual ~ExecutorFactory() = default;

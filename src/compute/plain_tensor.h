@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "base/offset_allocator.h"
+#include "compute/elementwise/map.h"
+#include "compute/walk.h"
 #include "launcher/launch.h"
-#include "ops/elementwise.h"
-#include "ops/walk.h"
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
 

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "compute/copy/copy_executors.h"
 #include "compute/copy/weight_copies.h"
-#include "compute/copy/weight_packing.h"
+#include "compute/table.h"
+#include "compute/weight_packing.h"
 #include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
 
@@ -104,23 +104,10 @@ class Counted final : public Executor {
   std::vector<const Counted*> siblings_;
 };
 
-class CountedExecutors final : public ExecutorFactory, public WeightPacking {
+class CountedExecutors final : public DeviceExecutors, public WeightPacking {
  public:
   CountedExecutors(LaunchLog& log, Device& device, Queue& queue)
       : log_(log), queues_{device, queue, queue} {}
-  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    const std::string_view type = step.op->type();
-    if (type == "conv" || type == "conv_transpose") return make_counted_conv(log_, step);
-    if (type == "dense") return make_counted_dense(log_, step);
-    std::unique_ptr<Executor> executor;
-    if (step.form.sums_layer_bias()) executor = make_counted_relu_bias(log_, step);
-    if (type == "lstm" || type == "simple_rnn") executor = make_counted_recurrent(log_, step);
-    if (executor == nullptr) executor = make_counted_channels(log_, step);
-    if (executor == nullptr) executor = make_counted_functor(log_, step);
-    TY_CHECK(executor != nullptr, step.op->type());
-    return std::make_unique<Counted>(log_, type, std::move(executor), step.pass,
-                                     Counted::Reads::inputs, step.form.on_side_queue());
-  }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,
                                                        int /*threads*/) const override {
@@ -145,7 +132,32 @@ class CountedExecutors final : public ExecutorFactory, public WeightPacking {
   [[nodiscard]] const StepQueues* queues() const override { return &queues_; }
   [[nodiscard]] std::string libraries() const override { return ""; }
 
+ protected:
+  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+    return make_counted_conv(log_, step);
+  }
+  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+    return make_counted_dense(log_, step);
+  }
+  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+    return counted(step, make_counted_recurrent(log_, step));
+  }
+  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+    return counted(step, make_counted_channels(log_, step));
+  }
+  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+    return counted(step, make_counted_channels(log_, step));
+  }
+  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+    return counted(step, step.form.sums_layer_bias() ? make_counted_relu_bias(log_, step)
+                                                     : make_counted_functor(log_, step));
+  }
+
  private:
+  [[nodiscard]] Made counted(const StepDescription& step, Made executor) const {
+    return std::make_unique<Counted>(log_, step.op->type(), std::move(executor), step.pass,
+                                     Counted::Reads::inputs, step.form.on_side_queue());
+  }
   template <template <class> class Functor, bool kPacks>
   [[nodiscard]] std::unique_ptr<Executor> make_copies(std::string_view kind,
                                                       const std::vector<WeightShape>& shapes,

@@ -1,10 +1,10 @@
-#include "compute/elementwise/all_functors.h"
+#include "compute/elementwise/all.h"
+#include "compute/elementwise/functor_executor.h"
 #include "compute/norm/channels.h"
 #include "compute/recurrent/recurrent.h"
 #include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
 #include "data/feed/batch_launches_on.h"
-#include "ops/functor_ops.h"
 #include "optim/update_launches_on.h"
 
 namespace trainyard::counted {

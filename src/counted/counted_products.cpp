@@ -5,10 +5,11 @@
 #include "compute/channel_rows.h"
 #include "compute/conv/narrow/narrow_step.h"
 #include "compute/copy/packed_parameters.h"
+#include "compute/elementwise/map.h"
 #include "compute/elementwise/relu_bias.h"
 #include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
-#include "ops/elementwise.h"
+#include "ops/dense.h"
 
 namespace trainyard::counted {
 namespace {
@@ -99,7 +100,7 @@ std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log, const StepDescr
 }
 
 std::unique_ptr<Executor> make_counted_dense(LaunchLog& log, const StepDescription& step) {
-  const DenseAttributes& dense = static_cast<const DenseOp&>(*step.op).values();
+  const DenseAttributes& dense = op_as<DenseOp>(step).values();
   const Shape& weight = step.signature.parameters[0].shape;
   // Then the product begins with the bias, too.
   const bool direct = step.storage == DType::f32 && !step.form.relu;

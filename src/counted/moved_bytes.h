@@ -9,16 +9,16 @@
 #include "compute/elementwise/relu_bias.h"
 #include "compute/norm/bn.h"
 #include "data/feed/gather.h"
-#include "launcher/chunk.h"
 #include "launcher/in_turn.h"
-#include "ops/result_sums.h"
-#include "ops/running_statistics.h"
 #include "optim/average.h"
 #include "optim/gradient.h"
 #include "optim/gradient_sums.h"
+#include "optim/result_sums.h"
+#include "optim/running_statistics.h"
 #include "optim/segment_norms.h"
 #include "optim/step_functors.h"
 #include "optim/update.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 

@@ -1,8 +1,7 @@
 #include "export/onnx_forms.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
-#include "ops/embedding.h"
+#include "ops/sequence.h"
 
 namespace trainyard {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/training_graph.h"
-#include "ops/top_k.h"
+#include "ops/metric.h"
 #include "report/nan_values.h"
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"

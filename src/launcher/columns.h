@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 
@@ -27,13 +28,8 @@ inline constexpr std::int64_t kColumnThreads = 256;
 /// Columns of a block at most, and of a thread: the threads of a warp that are below each other
 /// then share out the columns of each (cuda_launch.cuh).
 inline constexpr std::int64_t kColumnsOfBlock = 32, kColumnsOfThread = 8;
-/// Partial sums of a column at most.
-inline constexpr std::int64_t kColumnPartials = 512;
 /// Strips of a chunk, and turns of its block, at most: of 2^32 rows.
 inline constexpr std::int64_t kChunkStrips = 1 << 20;
-/// Blocks beside each other, each of which counts those below it: `finished` of columns() has as
-/// many numbers. With more blocks none is below another.
-inline constexpr std::int64_t kColumnGroups = 1024;
 
 template <class F>
 TY_HD constexpr std::int64_t columns_together() {
@@ -69,19 +65,6 @@ TY_HD constexpr std::int64_t most_strip_rows() {
 
 /// Rows of a group that a functor adds as a Part, and its strips.
 inline constexpr std::int64_t kGroupRows = 64, kGroupStrips = 8;
-
-/// Rows of a chunk at least.
-inline constexpr std::int64_t kChunkRows = 128;
-
-/// Chunks of that many rows, at most. Partial results that columns() needs, in elements of the
-/// functor's Sum, at most.
-TY_HD constexpr std::int64_t column_chunks(std::int64_t rows) {
-  const std::int64_t chunks = (rows + kChunkRows - 1) / kChunkRows;
-  return chunks < 1 ? 1 : chunks < kColumnPartials ? chunks : kColumnPartials;
-}
-TY_HD constexpr std::int64_t column_partials(std::int64_t rows, std::int64_t columns) {
-  return column_chunks(rows) * columns;
-}
 
 /// The split of [rows, columns]. A block has `wide` threads beside each other, each for `together`
 /// columns, and `tall` below each other, each for a strip. It does so `turns` times, one part of

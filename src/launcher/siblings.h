@@ -6,11 +6,9 @@
 
 #include "base/host_device.h"
 #include "launcher/columns.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
-
-/// Functors of a launch at most: they are parameters of its kernel, of which there are 4 KB.
-inline constexpr int kMostSiblings = 4;
 
 /// True for functors of which launches may have several (kSiblings); of others launchers make one
 /// launch each. Every one that may is compiled twice.

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/key.h"
-#include "compute/copy/weight_packing.h"
+#include "compute/weight_packing.h"
 #include "model/model_programs.h"
 #include "ops/initializers.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compute/copy/weight_packing.h"
+#include "compute/weight_packing.h"
 #include "optim/step_functors.h"
 
 namespace trainyard {

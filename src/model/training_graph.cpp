@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "config/diagnostics.h"
 #include "ops/bn.h"
-#include "ops/loss_sum.h"
+#include "ops/loss.h"
 
 namespace trainyard {
 namespace {
@@ -204,7 +204,7 @@ TrainingGraph attach_objectives(Graph network, const Objectives& objectives) {
   return Attacher(std::move(network), objectives).run();
 }
 
-TrainingGraph attach_loss(Graph network, std::shared_ptr<const AnyLoss> loss,
+TrainingGraph attach_loss(Graph network, std::shared_ptr<const LossOp> loss,
                           std::span<const std::shared_ptr<const Metric>> metrics) {
   return attach_objectives(std::move(network), {.losses = {std::move(loss)},
                                                 .metrics = {metrics.begin(), metrics.end()}});

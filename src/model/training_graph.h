@@ -48,7 +48,7 @@ struct TrainingGraph {
 
 /// What a network is trained and judged by.
 struct Objectives {
-  std::vector<std::shared_ptr<const AnyLoss>> losses;  // at least one, at most kMostLosses
+  std::vector<std::shared_ptr<const LossOp>> losses;  // at least one, at most kMostLosses
   std::vector<std::shared_ptr<const Metric>> metrics;
   std::vector<SampleField> fields = {SampleField{}};  // of the data; those that are read matter
   bool weighted = false;                              // samples have weights; masked positions do
@@ -83,7 +83,7 @@ struct Objectives {
 /// graph's copies. Throws Error{config} for an output or a field that is not there.
 [[nodiscard]] TrainingGraph attach_objectives(Graph network, const Objectives& objectives);
 /// The same for one loss on the labels.
-[[nodiscard]] TrainingGraph attach_loss(Graph network, std::shared_ptr<const AnyLoss> loss,
+[[nodiscard]] TrainingGraph attach_loss(Graph network, std::shared_ptr<const LossOp> loss,
                                         std::span<const std::shared_ptr<const Metric>> metrics);
 
 /// The value of the network's output of this name; "": the last layer's. Throws Error{config}.

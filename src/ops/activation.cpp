@@ -1,5 +1,7 @@
 #include "ops/activation.h"
 
+#include <array>
+
 #include "base/text.h"
 
 namespace trainyard {
@@ -32,6 +34,57 @@ std::string text_of(const Elu& elu) { return "{alpha: " + number_text(elu.alpha)
 std::string text_of(const HardSigmoid& hard_sigmoid) {
   if (hard_sigmoid.slope == HardSigmoid{}.slope) return "{}";
   return "{slope: " + number_text(hard_sigmoid.slope) + "}";
+}
+
+Signature SoftmaxOp::infer(std::span<const Shape> inputs) const { return {.outputs = {inputs[0]}}; }
+
+Contract SoftmaxOp::contract() const {
+  return {.backward_reads_outputs = true,
+          .in_place_forward = true,
+          .in_place_backward = true,
+          .keeps_steps = true};
+}
+
+std::vector<ParameterSpec> PreluOp::parameters(std::int64_t channels) const {
+  // In the group of offsets: without weight decay, as in the paper.
+  return {channel_parameter("alpha", channels,
+                            {.kind = Initializer::Kind::constant, .value = attributes_.init},
+                            ParameterGroup::beta)};
+}
+
+std::string PreluOp::attributes() const { return "{init: " + number_text(attributes_.init) + "}"; }
+
+void declare(config::Fields& fields, PreluAttributes& prelu) {
+  prelu.init = fields.profile() == config::Profile::keras2 ? 0 : 0.25;
+  fields.field("init", prelu.init, "initial slope below 0 of every channel");
+}
+
+namespace {
+
+/// The YAML name, help and reader of an activation.
+template <class Function>
+config::Kind<Op> kind_of() {
+  return {Function::kName, Function::kHelp, [](config::Fields& fields) -> std::unique_ptr<Op> {
+            Function function;
+            if constexpr (requires { declare(fields, function); }) declare(fields, function);
+            return std::make_unique<ActivationOp<Function>>(function);
+          }};
+}
+
+template <class... Functions>
+auto kinds_with(const std::tuple<Functions...>* /*activations*/) {
+  return std::array{config::Kind<Op>{"softmax", "e^x divided by its sum over channels",
+                                     &read_plain_op<SoftmaxOp>},
+                    config::Kind<Op>{"prelu", "x, or a learned slope per channel times x below 0",
+                                     &read_op<PreluOp, PreluAttributes>},
+                    kind_of<Functions>()...};
+}
+
+}  // namespace
+
+std::span<const config::Kind<Op>> activation_kinds() {
+  static const auto kinds = kinds_with(static_cast<const Activations*>(nullptr));
+  return kinds;
 }
 
 }  // namespace trainyard

@@ -1,6 +1,7 @@
 // Activations: y = f(x), one element at a time.
 //
 // To add one: a struct here with its value and gradient, and one entry in the list at the end.
+// Softmax, and prelu with a learned slope.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,8 @@
 #include <type_traits>
 
 #include "base/math.h"
-#include "ops/elementwise.h"
-#include "ops/functor_step.h"
+#include "ops/affine.h"
 #include "ops/op.h"
-#include "ops/step_tensors.h"
 
 namespace trainyard {
 
@@ -251,44 +250,25 @@ struct Identity {
 };
 
 void declare(config::Fields& fields, LeakyRelu& leaky_relu);
+
 void declare(config::Fields& fields, Elu& elu);
+
 void declare(config::Fields& fields, HardSigmoid& hard_sigmoid);
+
 /// The attributes as YAML flow text; functions without attributes need no overload.
 [[nodiscard]] std::string text_of(const LeakyRelu& leaky_relu);
+
 [[nodiscard]] std::string text_of(const Elu& elu);
+
 /// Nothing for the default slope: the plans of existing runs keep their text.
 [[nodiscard]] std::string text_of(const HardSigmoid& hard_sigmoid);
-
-/// The forward pass of a function as a body of map().
-template <class Function>
-struct ActivationValue {
-  static constexpr bool kKeepsZero = Function::kKeepsZero;
-  Function function;
-  template <class T>
-  TY_HD T operator()(T x) const {
-    return function.value(x);
-  }
-};
-/// Its backward pass: dx from dy and the kept output or input.
-template <class Function>
-struct ActivationGradient {
-  static constexpr bool kKeepsZero = true;
-  Function function;
-  template <class T>
-  TY_HD T operator()(T dy, T kept) const {
-    return function.gradient(dy, kept);
-  }
-};
 
 /// Any shape to the same shape.
 template <class Function>
 class ActivationOp final : public Op {
  public:
-  static constexpr bool kElementwise = true;
-
   explicit ActivationOp(Function function) : function_(function) {}
   [[nodiscard]] const Function& values() const { return function_; }
-
   [[nodiscard]] std::string_view type() const override { return Function::kName; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override {
     Signature signature;
@@ -311,24 +291,7 @@ class ActivationOp final : public Op {
     return "{}";
   }
 
-  template <class T, class Launcher>
-  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
-    if (!step.backward()) {
-      map<T, T>(launcher, step.walk, ActivationValue<Function>{function_}, tensors.inputs[0],
-                tensors.outputs[0]);
-      return;
-    }
-    const TensorView& kept = kept_of(tensors);
-    map<T>(launcher, step.walk, ActivationGradient<Function>{function_},
-           tensors.output_gradients[0], kept, tensors.input_gradients[0]);
-  }
-
  private:
-  static const TensorView& kept_of(const StepTensors& tensors) {
-    if (std::is_same_v<Function, Identity>) return tensors.output_gradients[0];
-    return Function::kReadsOutput ? tensors.outputs[0] : tensors.inputs[0];
-  }
-
   Function function_;
 };
 
@@ -345,5 +308,34 @@ template <class Function>
 /// Every activation, in the order of the reference.
 using Activations = std::tuple<Relu, LeakyRelu, Elu, Selu, Gelu, Swish, HardSwish, Sigmoid,
                                HardSigmoid, Tanh, Softplus, Softsign, Mish, Identity>;
+
+/// Any shape to the same shape; channels of a pixel (or sample) sum to 1.
+class SoftmaxOp final : public Op {
+ public:
+  [[nodiscard]] std::string_view type() const override { return "softmax"; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] Contract contract() const override;
+};
+
+struct PreluAttributes {
+  double init = 0;  // of every slope
+};
+
+/// Any shape to the same shape. Parameter: alpha [c].
+class PreluOp final : public ChannelParameterOp {
+ public:
+  explicit PreluOp(PreluAttributes attributes) : attributes_(attributes) {}
+  [[nodiscard]] std::string_view type() const override { return "prelu"; }
+  [[nodiscard]] std::string attributes() const override;
+
+ protected:
+  [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t channels) const override;
+
+ private:
+  PreluAttributes attributes_;
+};
+
+/// Softmax, prelu and the activations, in the order of the reference.
+[[nodiscard]] std::span<const config::Kind<Op>> activation_kinds();
 
 }  // namespace trainyard

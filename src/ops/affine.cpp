@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ops/expect.h"
+#include "ops/most_bytes.h"
 
 namespace trainyard {
 
@@ -41,13 +42,11 @@ Signature ChannelParameterOp::infer(std::span<const Shape> inputs) const {
 }
 
 Contract ChannelParameterOp::contract() const {
-  Contract contract;
-  contract.backward_reads_inputs = true;
-  contract.synced_backward = true;
-  contract.in_place_forward = true;
-  contract.in_place_backward = true;
-  contract.keeps_steps = keeps_steps();
-  return contract;
+  return {.backward_reads_inputs = true,
+          .synced_backward = true,
+          .in_place_forward = true,
+          .in_place_backward = true,
+          .keeps_steps = keeps_steps()};
 }
 
 }  // namespace trainyard

@@ -5,11 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/channel_sums.h"
-#include "ops/functor_step.h"
 #include "ops/op.h"
-#include "ops/places.h"
-#include "ops/step_tensors.h"
 
 namespace trainyard {
 
@@ -24,30 +20,13 @@ namespace trainyard {
 /// whose gradients are sums over the channel's pixels: backward_data computes them too.
 class ChannelParameterOp : public Op {
  public:
-  static constexpr bool kElementwise = false;
-
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const final;
   /// False if the steps of a sequence are normalised together.
   [[nodiscard]] virtual bool keeps_steps() const { return true; }
 
-  /// The workspace of sum_gradients().
-  template <class T>
-  [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
-    return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) : 0;
-  }
-
  protected:
   [[nodiscard]] virtual std::vector<ParameterSpec> parameters(std::int64_t channels) const = 0;
-
-  /// The gradients of both parameters, either of which may be null, from their terms at each place
-  /// (ChannelSums).
-  template <class A, class Launcher, class Terms>
-  static void sum_gradients(const FunctorStep& step, const StepTensors& tensors,
-                            const Launcher& launcher, const Terms& terms, A* first, A* second) {
-    sum_channels(launcher, step.inputs[0], terms, first, second, tensors.workspace,
-                 tensors.batch.finished);
-  }
 };
 
 }  // namespace trainyard

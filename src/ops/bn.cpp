@@ -137,13 +137,11 @@ void declare(config::Fields& fields, BnAttributes& bn) {
   bn.momentum = torch ? 1 - written : written;
 }
 
-config::Kind<Op> bn_kind() {
-  return {"bn", "batch normalisation per channel",
-          [](config::Fields& fields) -> std::unique_ptr<Op> {
-            BnAttributes attributes;
-            declare(fields, attributes);
-            return std::make_unique<BnOp>(attributes);
-          }};
+std::span<const config::Kind<Op>> bn_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      {"bn", "batch normalisation per channel", &read_op<BnOp, BnAttributes>},
+  };
+  return kinds;
 }
 
 }  // namespace trainyard

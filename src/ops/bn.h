@@ -51,7 +51,7 @@ class BnOp final : public Op {
 /// Reads the attributes. In the torch profile `momentum` is written as the weight of the new value
 /// (0.1) and converted; attributes() always writes the weight of the old one.
 void declare(config::Fields& fields, BnAttributes& bn);
-[[nodiscard]] config::Kind<Op> bn_kind();
+[[nodiscard]] std::span<const config::Kind<Op>> bn_kinds();
 [[nodiscard]] constexpr config::Words<BnAttributes::RunningVariance> words(
     BnAttributes::RunningVariance) {
   return {"biased", "unbiased", "keras"};

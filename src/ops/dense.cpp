@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "ops/bias.h"
 #include "ops/expect.h"
 #include "ops/initializers.h"
 #include "ops/window.h"
@@ -77,13 +76,12 @@ void declare(config::Fields& fields, DenseAttributes& dense) {
                "reading the sample as one row");
 }
 
-config::Kind<Op> dense_kind() {
-  return {"dense", "fully connected layer; an image or sequence is read as one row of features",
-          [](config::Fields& fields) -> std::unique_ptr<Op> {
-            DenseAttributes attributes;
-            declare(fields, attributes);
-            return std::make_unique<DenseOp>(attributes);
-          }};
+std::span<const config::Kind<Op>> dense_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      {"dense", "fully connected layer; an image or sequence is read as one row of features",
+       &read_op<DenseOp, DenseAttributes>},
+  };
+  return kinds;
 }
 
 }  // namespace trainyard

@@ -39,6 +39,6 @@ class DenseOp final : public Op {
 [[nodiscard]] Layout matrix_layout(const DenseAttributes& dense, const Layout& layout);
 
 void declare(config::Fields& fields, DenseAttributes& dense);
-[[nodiscard]] config::Kind<Op> dense_kind();
+[[nodiscard]] std::span<const config::Kind<Op>> dense_kinds();
 
 }  // namespace trainyard

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/window.h"
+
 namespace trainyard {
 
 void require_images(const Shape& shape) {
@@ -36,6 +38,16 @@ void require_features_or_images(const Shape& shape) {
 void require_groups(const char* what, std::int64_t channels, std::int64_t groups) {
   if (channels % groups == 0) return;
   throw ShapeError(fmt::format("{} {} are not divisible by {} groups", channels, what, groups));
+}
+
+void require_tokens(std::string_view op, const Shape& shape) {
+  if (shape.rank() == 2) return;
+  throw ShapeError(fmt::format("{} needs tokens [n, t], found {}", op, shape.text()));
+}
+
+void declare_vocabulary(config::Fields& fields, std::int64_t& vocabulary) {
+  fields.field("vocabulary", vocabulary, "number of tokens; default: that of the network's input",
+               {.minimum = 1, .maximum = kMostChannels});
 }
 
 }  // namespace trainyard

@@ -33,4 +33,7 @@ void declare_initializer(config::Fields& fields, std::string_view key, Initializ
 /// As it would be written.
 [[nodiscard]] std::string text_of(const Initializer& initializer);
 
+/// Zeros, or with torch_default the kernel's own rule (uniform +-1 / sqrt(fan_in of the kernel)).
+[[nodiscard]] ParameterSpec bias_for(const ParameterSpec& kernel, std::int64_t outputs);
+
 }  // namespace trainyard

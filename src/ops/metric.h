@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "config/fields.h"
 #include "ops/op.h"
 
 namespace trainyard {
@@ -19,6 +20,9 @@ namespace trainyard {
 class Metric : public Op {
  public:
   [[nodiscard]] int arity() const override { return 2; }
+  [[nodiscard]] Contract contract() const override {
+    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::rows};
+  }
   /// The output of the network that it measures, by name; "": the last layer.
   std::string output;
   /// Its column of metrics.csv, without the name of an output: "accuracy", "top5_accuracy".
@@ -33,8 +37,10 @@ class Metric : public Op {
   /// True if its values must be what cross_entropy takes, before the softmax.
   [[nodiscard]] virtual bool reads_logits() const { return false; }
   /// The same with this threshold, above which a single output predicts class 1, or null if it has
-  /// one already.
-  [[nodiscard]] virtual std::shared_ptr<const Metric> with_threshold(double threshold) const = 0;
+  /// one already or needs none.
+  [[nodiscard]] virtual std::shared_ptr<const Metric> with_threshold(double /*threshold*/) const {
+    return nullptr;
+  }
 };
 
 /// The column of metrics.csv of a metric: "accuracy", "aux_accuracy" on the output 'aux'.
@@ -45,10 +51,105 @@ class Metric : public Op {
   return output.rank() == 1 ? 1 : output.c();
 }
 
-/// The key `output`, which every metric has.
-void declare_output(config::Fields& fields, Metric& metric);
-/// The key `threshold` of metrics that predict from a single output, and its text.
-void declare_threshold(config::Fields& fields, std::optional<double>& threshold);
-[[nodiscard]] std::string threshold_text(const std::optional<double>& threshold);
+struct TopKAttributes {
+  std::int64_t k = 1;
+  /// For a single output; by default it follows the loss, see Metric::with_threshold().
+  std::optional<double> threshold;
+};
+
+/// Whether the label is among the k classes with the largest outputs: [[n, classes], labels i32
+/// [n]] to [n], or [[n, classes, 1, t], labels [n, t]] to [n * t]. k = 1 is accuracy, else top_k.
+class TopKOp final : public Metric {
+ public:
+  explicit TopKOp(std::string_view type, TopKAttributes attributes)
+      : type_(type), attributes_(attributes) {}
+  [[nodiscard]] const TopKAttributes& values() const { return attributes_; }
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] std::string attributes() const override;
+  [[nodiscard]] std::string column() const override;
+  [[nodiscard]] std::shared_ptr<const Metric> with_threshold(double threshold) const override;
+
+ private:
+  std::string_view type_;  // a literal
+  TopKAttributes attributes_;
+};
+
+/// The counts of one class over a split.
+struct ClassCounts {
+  double right = 0;      // samples predicted as the class that have its label
+  double predicted = 0;  // samples predicted as the class
+  double labelled = 0;   // samples with its label
+};
+
+/// The counts of class `index` among sums [3, classes].
+[[nodiscard]] ClassCounts counts_of_class(std::span<const double> sums, std::int64_t index);
+
+/// The mean of `ratio` over the classes that occur as a label or as a prediction, scikit-learn's
+/// 'macro' average; 0 if there is none.
+[[nodiscard]] double mean_over_classes(std::span<const double> sums,
+                                       double (*ratio)(const ClassCounts&));
+
+/// What a metric makes of a class's counts. A ratio whose denominator is 0 counts as 0, as in
+/// scikit-learn.
+struct ClassRatio {
+  std::string_view name, help;
+  double (*of)(const ClassCounts&);
+  bool macro = false;  // the mean over both classes of a single output too, instead of class 1's
+};
+
+/// Precision, recall and F1, and their forms `macro_`: [[n, outputs], labels i32 [n]] to [n, 3 *
+/// classes], or of positions as other metrics; a single output has the classes 0 and 1.
+class ClassMetricOp final : public Metric {
+ public:
+  /// `type` is the name of a ratio.
+  ClassMetricOp(std::string_view type, std::optional<double> threshold);
+  [[nodiscard]] const ClassRatio& ratio() const { return *ratio_; }
+  [[nodiscard]] const std::optional<double>& threshold() const { return threshold_; }
+
+  [[nodiscard]] std::string_view type() const override { return ratio_->name; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] std::string attributes() const override;
+  [[nodiscard]] double finish(std::span<const double> sums, std::int64_t samples) const override;
+  [[nodiscard]] std::shared_ptr<const Metric> with_threshold(double threshold) const override;
+
+ private:
+  const ClassRatio* ratio_;
+  std::optional<double> threshold_;  // for a single output; by default it follows the loss
+};
+
+/// How probable the labels are, of logits: perplexity, e^(the mean cross-entropy), or the mean in
+/// bits, bits_per_character. [[n, classes], labels i32 [n]] to [n], or [[n, classes, 1, t], labels
+/// [n, t]] to [n * t].
+class LikelihoodOp final : public Metric {
+ public:
+  explicit LikelihoodOp(std::string_view type) : type_(type) {}
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] double finish(std::span<const double> sums, std::int64_t rows) const override;
+  [[nodiscard]] bool reads_logits() const override { return true; }
+
+ private:
+  std::string_view type_;  // a literal
+};
+
+/// The area under the receiver operating characteristic, of which a graph has the name alone: its
+/// value is that of mean_area_under_curve() (report/area_under_curve.h) for all outputs of the last
+/// layer.
+class AucMetric final : public Metric {
+ public:
+  [[nodiscard]] std::string_view type() const override { return "auc"; }
+  [[nodiscard]] Signature infer(std::span<const Shape>) const override { return {}; }
+  [[nodiscard]] Contract contract() const override { return {}; }
+  [[nodiscard]] bool of_split() const override { return true; }
+  [[nodiscard]] double finish(std::span<const double>, std::int64_t) const override {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+/// The YAML names, helps and readers of all metrics, in the order of the reference.
+[[nodiscard]] std::span<const config::Kind<Metric>> metric_kinds();
 
 }  // namespace trainyard

@@ -4,9 +4,11 @@
 
 #include "base/text.h"
 #include "ops/expect.h"
+#include "ops/most_bytes.h"
 #include "ops/window.h"
 
 namespace trainyard {
+
 namespace {
 
 using NormKind = NormAttributes::Kind;
@@ -62,11 +64,6 @@ std::int64_t NormOp::groups_of(std::int64_t channels) const {
   return channels;
 }
 
-std::size_t NormOp::sum_bytes(const FunctorStep& step) const {
-  if (over_pixels()) return ChannelParameterOp::workspace_bytes<float>(step);
-  return map_sum_bytes(shape_of(step.inputs[0]));
-}
-
 Signature NormOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   Signature signature = ChannelParameterOp::infer(inputs);
@@ -97,19 +94,60 @@ std::string NormOp::attributes() const {
                      norm.scale, norm.center);
 }
 
-config::Kind<Op> layer_norm_kind() {
-  return {"layer_norm", "normalisation over the channels of each pixel",
-          &read_norm<NormKind::layer>};
+Signature LrnOp::infer(std::span<const Shape> inputs) const {
+  require_images(inputs[0]);
+  Signature signature;
+  signature.outputs = {inputs[0]};
+  signature.workspace_bytes = size_product({most_elements(inputs[0]), sizeof(double)});
+  return signature;
 }
 
-config::Kind<Op> group_norm_kind() {
-  return {"group_norm", "normalisation over groups of channels of a map",
-          &read_norm<NormKind::group>};
+Contract LrnOp::contract() const {
+  return {.backward_reads_inputs = true, .in_place_backward = true};
 }
 
-config::Kind<Op> instance_norm_kind() {
-  return {"instance_norm", "normalisation over each channel of a map",
-          &read_norm<NormKind::instance>};
+std::string LrnOp::attributes() const {
+  const LrnAttributes& lrn = attributes_;
+  return fmt::format("{{size: {}, alpha: {}, beta: {}, k: {}, across: {}}}", lrn.size,
+                     number_text(lrn.alpha), number_text(lrn.beta), number_text(lrn.k), lrn.across);
+}
+
+void declare(config::Fields& fields, LrnAttributes& lrn) {
+  if (fields.profile() == config::Profile::mxnet) lrn.k = 2;
+  fields.field("size", lrn.size, "channels, or rows and columns, of the window; odd",
+               {.minimum = 1, .maximum = 255});
+  fields.field("alpha", lrn.alpha, "factor of the mean square in the window", {.minimum = 0});
+  fields.field("beta", lrn.beta, "exponent", {.minimum = 0});
+  fields.field("k", lrn.k, "added to the mean square", {.minimum = 0, .exclusive_minimum = true});
+  fields.field("across", lrn.across,
+               "the window is over channels; false: over the pixels of each channel");
+  if (lrn.size % 2 == 0) {
+    fields.error("size", fmt::format("'size' must be odd, found {}", lrn.size));
+    ++lrn.size;
+  }
+}
+
+std::vector<ParameterSpec> ScaleOp::parameters(std::int64_t channels) const {
+  return affine_parameters(channels, true, attributes_.center);
+}
+
+std::string ScaleOp::attributes() const {
+  return attributes_.center ? "{center: true}" : "{center: false}";
+}
+
+void declare(config::Fields& fields, ScaleAttributes& scale) {
+  fields.field("center", scale.center, "learn an offset per channel (beta)");
+}
+
+std::span<const config::Kind<Op>> norm_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      {"layer_norm", "normalisation over the channels of each pixel", &read_norm<NormKind::layer>},
+      {"group_norm", "normalisation over groups of channels of a map", &read_norm<NormKind::group>},
+      {"instance_norm", "normalisation over each channel of a map", &read_norm<NormKind::instance>},
+      {"lrn", "local response normalisation, as in Caffe", &read_op<LrnOp, LrnAttributes>},
+      {"scale", "a learned factor and offset per channel", &read_op<ScaleOp, ScaleAttributes>},
+  };
+  return kinds;
 }
 
 }  // namespace trainyard

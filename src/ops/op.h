@@ -1,8 +1,9 @@
-// An op: attributes, shape rule and op traits (Contract). Devices supply executors.
+// An op: attributes, shape rule and op traits (Contract). Devices supply executors
+// (compute/table.h).
 //
-// The folder ops holds one op per file, with its attributes, inference, contract and functors, and
-// the losses, metrics and initializers. The list is in all.cpp. An op knows no device and no
-// planner.
+// The folder ops says what ops are: their attributes, inference and contracts, those that belong
+// together in a file that lists them at its end; and losses, metrics and initializers. The files'
+// lists are joined in all.cpp. An op knows no device, no functor and no planner.
 #pragma once
 
 #include <cstdint>
@@ -146,7 +147,19 @@ class Op {
   [[nodiscard]] virtual std::string attributes() const { return "{}"; }
 };
 
-/// Every op, in the order of the reference. The list is in ops/all.cpp.
+/// Every op, in the order of the reference (ops/all.cpp).
 [[nodiscard]] std::span<const config::Kind<Op>> op_kinds();
+
+/// The reader of an op with attributes that `declare` reads, and of one without.
+template <class OpType, class Attributes>
+std::unique_ptr<Op> read_op(config::Fields& fields) {
+  Attributes attributes;
+  declare(fields, attributes);
+  return std::make_unique<OpType>(attributes);
+}
+template <class OpType>
+std::unique_ptr<Op> read_plain_op(config::Fields& /*fields*/) {
+  return std::make_unique<OpType>();
+}
 
 }  // namespace trainyard

@@ -104,22 +104,16 @@ std::string PoolOp::attributes() const {
   return out + "}";
 }
 
-config::Kind<Op> max_pool_kind() {
-  return {"max_pool", "largest value under a window", &read_pool<PoolKind::max, false>};
-}
-
-config::Kind<Op> avg_pool_kind() {
-  return {"avg_pool", "mean of the values under a window", &read_pool<PoolKind::average, false>};
-}
-
-config::Kind<Op> global_max_pool_kind() {
-  return {"global_max_pool", "largest value of each channel; images to features",
-          &read_pool<PoolKind::max, true>};
-}
-
-config::Kind<Op> global_avg_pool_kind() {
-  return {"global_avg_pool", "mean of each channel; images to features",
-          &read_pool<PoolKind::average, true>};
+std::span<const config::Kind<Op>> pool_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      {"max_pool", "largest value under a window", &read_pool<PoolKind::max, false>},
+      {"avg_pool", "mean of the values under a window", &read_pool<PoolKind::average, false>},
+      {"global_max_pool", "largest value of each channel; images to features",
+       &read_pool<PoolKind::max, true>},
+      {"global_avg_pool", "mean of each channel; images to features",
+       &read_pool<PoolKind::average, true>},
+  };
+  return kinds;
 }
 
 }  // namespace trainyard

@@ -44,9 +44,6 @@ class PoolOp final : public Op {
   PoolAttributes attributes_;
 };
 
-[[nodiscard]] config::Kind<Op> max_pool_kind();
-[[nodiscard]] config::Kind<Op> avg_pool_kind();
-[[nodiscard]] config::Kind<Op> global_max_pool_kind();
-[[nodiscard]] config::Kind<Op> global_avg_pool_kind();
+[[nodiscard]] std::span<const config::Kind<Op>> pool_kinds();
 
 }  // namespace trainyard

@@ -7,13 +7,11 @@
 
 #include "base/offset_allocator.h"
 #include "base/text.h"
-#include "launcher/columns.h"
-#include "ops/bias.h"
 #include "ops/dropout.h"
 #include "ops/expect.h"
 #include "ops/initializers.h"
-#include "ops/rate.h"
 #include "ops/window.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 namespace {
@@ -139,13 +137,11 @@ Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
 }
 
 Contract RecurrentOp::contract() const {
-  Contract contract;
-  contract.synced_backward = true;
-  contract.masked = attributes_.mask;
-  contract.draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0;
-  contract.keeps_steps = attributes_.return_sequences && !attributes_.backwards;
-  contract.layouts = Contract::Layouts::rows;
-  return contract;
+  return {.synced_backward = true,
+          .draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0,
+          .masked = attributes_.mask,
+          .keeps_steps = attributes_.return_sequences && !attributes_.backwards,
+          .layouts = Contract::Layouts::rows};
 }
 
 std::unique_ptr<Op> RecurrentOp::with_mask() const {
@@ -174,18 +170,17 @@ std::string RecurrentOp::attributes() const {
       number_text(recurrent.recurrent_dropout), recurrent.backwards, recurrent.mask, penalties);
 }
 
-config::Kind<Op> lstm_kind() {
-  return {"lstm", "long short-term memory over the steps of a sequence",
-          &read_recurrent<Cell::lstm>};
-}
-
-config::Kind<Op> simple_rnn_kind() {
-  return {"simple_rnn", "a state that reads itself and each step of a sequence",
-          &read_recurrent<Cell::simple_rnn>};
-}
-
 constexpr config::Words<Gates> words(Gates) { return {"hard_sigmoid", "sigmoid"}; }
 
 constexpr config::Words<CellActivation> words(CellActivation) { return {"tanh", "relu"}; }
+
+std::span<const config::Kind<Op>> recurrent_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      {"lstm", "long short-term memory over the steps of a sequence", &read_recurrent<Cell::lstm>},
+      {"simple_rnn", "a state that reads itself and each step of a sequence",
+       &read_recurrent<Cell::simple_rnn>},
+  };
+  return kinds;
+}
 
 }  // namespace trainyard

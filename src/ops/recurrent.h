@@ -66,7 +66,6 @@ class RecurrentOp final : public Op {
   RecurrentAttributes attributes_;
 };
 
-[[nodiscard]] config::Kind<Op> lstm_kind();
-[[nodiscard]] config::Kind<Op> simple_rnn_kind();
+[[nodiscard]] std::span<const config::Kind<Op>> recurrent_kinds();
 
 }  // namespace trainyard

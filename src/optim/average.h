@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "launcher/chunk.h"
 #include "launcher/in_turn.h"
 #include "ops/step_tensors.h"
 #include "tensor/dtype.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 

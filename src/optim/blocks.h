@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/host_device.h"
-#include "ops/running_statistics.h"
 #include "ops/step_tensors.h"
 #include "optim/chunk_runs.h"
 #include "optim/gradient_sums.h"
 #include "optim/packed_form.h"
+#include "optim/running_statistics.h"
 #include "optim/step_functors.h"
 #include "tensor/dtype.h"
 

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "base/math.h"
-#include "launcher/chunk.h"
-#include "ops/result_sums.h"
 #include "optim/blocks.h"
 #include "optim/packed_form.h"
+#include "optim/result_sums.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "base/math.h"
-#include "launcher/chunk.h"
 #include "optim/blocks.h"
 #include "optim/gradient.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 

@@ -7,14 +7,14 @@
 #include <variant>
 
 #include "base/host_device.h"
-#include "launcher/chunk.h"
 #include "launcher/in_turn.h"
-#include "ops/running_statistics.h"
 #include "optim/blocks.h"
 #include "optim/gradient.h"
 #include "optim/rule_parts.h"
 #include "optim/rules.h"
+#include "optim/running_statistics.h"
 #include "optim/segment_norms.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 

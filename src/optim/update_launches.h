@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "ops/result_sums.h"
 #include "optim/average.h"
 #include "optim/blocks.h"
 #include "optim/gradient.h"
 #include "optim/gradient_sums.h"
+#include "optim/result_sums.h"
 #include "optim/rules.h"
 #include "optim/step_functors.h"
 

@@ -1,9 +1,9 @@
 // The launches of an optimizer step on one launcher: compiled for the CPU and, by nvcc, for GPUs.
 #pragma once
 
-#include "ops/sample_rows.h"
 #include "optim/gradient.h"
 #include "optim/gradient_sums.h"
+#include "optim/sample_rows.h"
 #include "optim/update.h"
 #include "optim/update_launches.h"
 

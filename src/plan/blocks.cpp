@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/round_up.h"
-#include "launcher/chunk.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 namespace {

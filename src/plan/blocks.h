@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/weight_shape.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
 

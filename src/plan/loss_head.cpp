@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/top_k.h"
+#include "ops/dense.h"
+#include "ops/loss.h"
+#include "ops/metric.h"
 #include "plan/passes.h"
+#include "plan/plan.h"
 
 namespace trainyard {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/offset_allocator.h"
 #include "launcher/siblings.h"
 #include "plan/passes.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 namespace {

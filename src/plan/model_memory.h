@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "plan/blocks.h"
 #include "plan/plan.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 

@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "compute/copy/packed_parameters.h"
 #include "compute/executor.h"
+#include "compute/weight_shape.h"
 #include "graph/graph.h"
+#include "plan/blocks.h"
 #include "plan/target.h"
 
 namespace trainyard {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "compute/copy/weight_packing.h"
+#include "compute/weight_packing.h"
 #include "plan/work.h"
 #include "tensor/dtype.h"
 

@@ -1,12 +1,12 @@
 // Gains on a GPU: 32 of 160 launches of a step of MiniGoogLeNet; 2.04 to 1.93 ms on an H200 by the
 // rates of its nodes, not measured (docs/results).
-#include "launcher/siblings.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "ops/bn.h"
 #include "plan/passes.h"
+#include "tensor/launch_limits.h"
 
 namespace trainyard {
 namespace {

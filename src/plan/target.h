@@ -37,7 +37,7 @@ struct Target {
   bool maps_input = false;             // the network's input has the layout of maps too, else it is
                                        // plain
   bool packs_weights = false;          // executors read and write packed weights
-                                       // (compute/copy/packed_parameters.h)
+                                       // (compute/weight_shape.h)
   Cans can = kEveryTargetCan;          // fusions that its executors do
   std::size_t most_on_side_queue = 2;  // steps at once: what they read lives until they are done
   /// StepDescription::workspace_cap of every step.

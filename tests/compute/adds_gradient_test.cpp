@@ -11,8 +11,7 @@
 #include "compute/devices/cpu_executors.h"
 #include "node_run.h"
 #include "ops/bn.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
 
 using namespace trainyard;

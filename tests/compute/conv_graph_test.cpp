@@ -10,14 +10,13 @@
 
 #include "base/error.h"
 #include "base/shared_library.h"
-#include "compute/conv/cudnn/conv_offsets.h"
 #include "compute/conv/cudnn/engines.h"
+#include "compute/conv/cudnn/step_workspace.h"
 #include "config/load.h"
 #include "device_profiles.h"
 #include "graph/build.h"
 #include "graph/include.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
+#include "ops/convolution.h"
 #include "plan/passes.h"
 #include "plan/target.h"
 

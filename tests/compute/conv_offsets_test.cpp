@@ -1,10 +1,9 @@
 // The workspace that a convolution step leaves to its engine.
-#include "compute/conv/cudnn/conv_offsets.h"
-
 #include <doctest/doctest.h>
 
+#include "compute/conv/cudnn/step_workspace.h"
 #include "compute/devices/cuda/kernels.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "plan/passes.h"
 
 using namespace trainyard;

@@ -8,7 +8,7 @@
 #include "compute/conv/weight_gradient/weight_plan.h"
 #include "compute/devices/cpu_executors.h"
 #include "node_run.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "tensor/dtype.h"
 
 using namespace trainyard;

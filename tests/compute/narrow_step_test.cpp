@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ops/conv.h"
+#include "ops/convolution.h"
 
 using namespace trainyard;
 

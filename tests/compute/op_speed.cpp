@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "compute/executor.h"
-#include "ops/add.h"
 #include "ops/bn.h"
-#include "ops/concat.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
+#include "ops/joins.h"
 #include "ops/pool.h"
 #include "tensor/dtype.h"
 

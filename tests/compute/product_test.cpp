@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "compute/devices/cpu_executors.h"
 #include "node_run.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
 
 using namespace trainyard;

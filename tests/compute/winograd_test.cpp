@@ -13,7 +13,7 @@
 #include "compute/devices/cpu_executors.h"
 #include "formats/json.h"
 #include "node_run.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "rounding_model.h"
 
 using namespace trainyard;

@@ -11,172 +11,12 @@
 #include "export/onnx_export.h"
 #include "graph/build.h"
 #include "graph/include.h"
+#include "op_networks.h"
 
 namespace trainyard::export_tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Name and network.
-using Small = std::pair<const char*, const char*>;
-
-constexpr Small kMaps[] = {
-    {"conv", R"(
-input: [4, 9, 7]
-layers:
-  - conv: {filters: 6, kernel: [3, 2], stride: [2, 1], pad: same_upper, groups: 2}
-  - conv: {filters: 5, kernel: 3, stride: 2, pad: same_lower, bias: false}
-  - conv: {filters: 4, kernel: 3, pad: [2, 1], dilation: 2}
-  - flatten
-  - dense: 5)"},
-    {"conv_transpose", R"(
-input: [4, 5, 3]
-layers:
-  - conv_transpose: {filters: 6, kernel: 3, stride: 2, pad: 1, output_pad: 1, groups: 2}
-  - conv_transpose: {filters: 3, kernel: 2, stride: 3, pad: valid}
-  - conv_transpose: {filters: 2, kernel: 4, stride: 2, pad: same_upper, bias: false}
-  - conv_transpose: {filters: 2, kernel: 3, stride: 1, pad: same_lower, dilation: 2}
-  - dense: 5)"},
-    {"max_pool", R"(
-input: [3, 9, 8]
-layers:
-  - max_pool: {size: 3, stride: 2, pad: 1, ceil: true}
-  - max_pool: {size: 2, stride: 1, pad: same_lower}
-  - dense: 5)"},
-    {"avg_pool", R"(
-profile: caffe
-input: [3, 12, 9]
-layers:
-  - avg_pool: {size: 3, stride: 2, pad: 1, ceil: true}
-  - avg_pool: {size: 2, stride: 2, pad: 1, ceil: false}
-  - avg_pool: {size: [3, 2], stride: 2, pad: same_upper, count_pad: false}
-  - dense: 5)"},
-    {"avg_pool_counted", R"(
-profile: torch
-input: [3, 8, 8]
-layers: [avg_pool: {size: 3, stride: 2, pad: 1}, dense: 5])"},
-    {"global_pools", R"(
-input: [3, 6, 5]
-layers: [concat: [[global_max_pool], [global_avg_pool]], dense: 5])"},
-    {"upsample", R"(
-input: [3, 4, 3]
-layers: [upsample: {size: [2, 3]}, upsample: {size: 2, mode: bilinear}, dense: 5])"},
-    {"parts", R"(
-input: [6, 8, 7]
-layers:
-  - pad: {top: 1, left: 2, right: 3, value: 0.5}
-  - crop: {top: 2, bottom: 1, right: 2}
-  - slice: {begin: -4, end: -1}
-  - slice: {begin: 1, axis: height}
-  - slice: {begin: 2, end: 6, axis: width}
-  - dense: 7
-  - slice: {begin: 1, end: 6})"},
-    {"shapes", R"(
-input: [6, 4, 5]
-layers: [permute: {axes: [w, c, h]}, reshape: [3, 8, 5], conv: [4, 3], reshape: [-1], flatten, dense: 5])"},
-};
-
-constexpr Small kNorms[] = {
-    {"bn", R"(
-input: [5, 6, 4]
-layers: [bn: {eps: 0.01}, bn: {scale: false}, conv: [4, 3], bn: {center: false}, dense: 6, bn, dense: 5])"},
-    {"bn_shared", R"(
-input: [4, 6, 6]
-layers:
-  - {conv: {filters: 4, kernel: 3, pad: same_upper}, as: first}
-  - bn
-  - relu
-  - {conv: {filters: 4, kernel: 3, pad: same_upper}, share: first}
-  - bn
-  - conv_transpose: {filters: 6, kernel: 2, stride: 2, groups: 2}
-  - bn
-  - dense: 5)"},
-    {"norms", R"(
-input: [6, 5, 4]
-layers:
-  - layer_norm
-  - group_norm: {groups: 3}
-  - instance_norm: {center: false}
-  - group_norm: {groups: 2, scale: false}
-  - dense: 8
-  - layer_norm: {eps: 1e-5}
-  - dense: 5)"},
-    {"lrn", R"(
-input: [7, 6, 5]
-layers: [lrn: {size: 3, alpha: 0.5}, lrn: {size: 3, alpha: 0.7, k: 2, across: false}, dense: 5])"},
-    {"per_channel", R"(
-input: [4, 5, 3]
-layers: [scale, prelu, scale: {center: false}, dense: 6, scale, prelu, dense: 5])"},
-};
-
-constexpr Small kElements[] = {
-    {"joins", R"(
-input: [4, 5, 4]
-layers:
-  - add: [[conv: {filters: 4, kernel: 3, pad: 1}], [], [conv: [4, 1]]]
-  - average: [[conv: [4, 1]], [tanh], []]
-  - maximum: [[conv: [4, 1]], []]
-  - multiply: [[conv: [4, 1]], [], [sigmoid]]
-  - multiply: [[global_avg_pool, dense: 4, sigmoid], []]
-  - concat: [[], [conv: [3, 1]]]
-  - dense: 5)"},
-    {"activations", R"(
-input: [5, 4, 4]
-layers:
-  - concat:
-      - [relu]
-      - [leaky_relu: 0.1]
-      - [elu: 0.7]
-      - [selu]
-      - [gelu]
-      - [swish]
-      - [hard_swish]
-      - [sigmoid]
-      - [hard_sigmoid: 0.3]
-      - [tanh]
-      - [softplus]
-      - [softsign]
-      - [mish]
-      - [identity]
-      - [softmax]
-  - dense: 5)"},
-    {"noise", R"(
-input: [3, 4, 4]
-layers: [dropout: 0.5, spatial_dropout: 0.5, gaussian_noise: 0.1, dense: 6, dropout: 0.5, dense: 5, dropout: 0.1])"},
-    {"sigmoid_closing", R"(
-input: [6]
-layers: [dense: 4, relu, dense: 1, sigmoid])"},
-};
-
-constexpr Small kSequences[] = {
-    {"lstm", R"(
-input: {steps: 7, features: 5}
-layers:
-  - lstm: {units: 6, return_sequences: true}
-  - lstm: {units: 4, gates: sigmoid, activation: relu, return_sequences: true, backwards: true}
-  - lstm: {units: 5, backwards: true, dropout: 0.2, recurrent_dropout: 0.1}
-  - dense: 5)"},
-    {"simple_rnn", R"(
-input: {steps: 6, features: 4}
-layers:
-  - simple_rnn: {units: 6, return_sequences: true}
-  - simple_rnn: {units: 4, activation: relu, return_sequences: true, backwards: true}
-  - simple_rnn: 5
-  - dense: 5)"},
-    {"pool_steps", R"(
-input: {steps: 6, features: 4}
-layers:
-  - lstm: {units: 5, return_sequences: true}
-  - concat: [[pool_steps: average], [pool_steps: maximum], [pool_steps: last]]
-  - dense: 5)"},
-    {"tokens", R"(
-input: {tokens: 6, vocabulary: 11}
-layers:
-  - concat: [[one_hot], [embedding: 5]]
-  - lstm: {units: 6, return_sequences: true}
-  - dense: {units: 7, per_position: true}
-  - softmax)"},
-};
 
 }  // namespace
 
@@ -196,15 +36,9 @@ std::vector<TestNetwork> shipped_networks() {
 
 std::vector<TestNetwork> small_networks() {
   std::vector<TestNetwork> networks;
-  const auto add = [&](const auto& list) {
-    for (const auto& [name, yaml] : list) {
-      networks.push_back({name, config::parse_yaml(yaml, name), false});
-    }
-  };
-  add(kMaps);
-  add(kNorms);
-  add(kElements);
-  add(kSequences);
+  for (const test::OpNetwork& small : test::op_networks()) {
+    networks.push_back({.name = small.name, .network = small.network, .judged = small.judged});
+  }
   return networks;
 }
 

@@ -20,10 +20,13 @@ struct TestNetwork {
   bool images = false;  // a network of convolutions, which OpenCV reads too
   /// Of values that it is given raw; null: none.
   std::shared_ptr<const Pipeline> pipeline = nullptr;
+  /// Hashes of the model, plain and folded, if they are not in judged.txt.
+  std::vector<std::string> judged = {};
 };
 
 /// Those of models/.
 [[nodiscard]] std::vector<TestNetwork> shipped_networks();
+/// Those of tests/ops/*.yaml.
 [[nodiscard]] std::vector<TestNetwork> small_networks();
 /// One with every preprocessing step.
 [[nodiscard]] TestNetwork preprocessed_network();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/key.h"
+#include "base/parallel.h"
 #include "base/philox.h"
 #include "compute/devices/cpu_executors.h"
 #include "config/load.h"
@@ -15,7 +16,7 @@
 #include "graph/build.h"
 #include "graph/include.h"
 #include "model/model.h"
-#include "ops/all.h"
+#include "ops/loss.h"
 #include "ranks/comm/communicator.h"
 #include "train/train_step.h"
 
@@ -141,10 +142,10 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
                      overrides.find("defaults"), diagnostics);
   diagnostics.raise();
   Graph graph = without_dropout(build_graph(network, {.batch = batch}));
-  Objectives objectives{.losses = {std::make_shared<CrossEntropyOp>(LossAttributes{})},
+  Objectives objectives{.losses = {std::make_shared<LossOp>("cross_entropy", LossAttributes{})},
                         .weighted = !golden.class_weights.empty()};
   for (const LossAttributes& head : golden.heads) {
-    objectives.losses.push_back(std::make_shared<CrossEntropyOp>(head));
+    objectives.losses.push_back(std::make_shared<LossOp>("cross_entropy", head));
   }
   if (golden.tokens > 0) objectives.fields[0].shape = {golden.tokens};
   return attach_objectives(std::move(graph), objectives);

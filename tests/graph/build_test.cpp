@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "ops/bn.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "support.h"
 
 namespace trainyard {

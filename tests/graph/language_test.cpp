@@ -1,7 +1,7 @@
 // The network language: blocks, repeat, for, if, branches, as and from.
 #include <doctest/doctest.h>
 
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "support.h"
 
 namespace trainyard {

@@ -1,9 +1,10 @@
 // Networks of sequences: their input, and the layers that read tokens.
+#include "ops/sequence.h"
+
 #include <doctest/doctest.h>
 
 #include "graph/network_input.h"
 #include "graph/summary.h"
-#include "ops/embedding.h"
 #include "support.h"
 
 namespace trainyard {

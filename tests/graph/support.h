@@ -7,7 +7,7 @@
 #include "config/load.h"
 #include "graph/build.h"
 #include "graph/include.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 
 namespace trainyard::test {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "functors.h"
-#include "launcher/pair_sum.h"
 #include "launcher/pairwise.h"
 #include "launchers.h"
 

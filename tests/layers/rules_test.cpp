@@ -60,6 +60,11 @@ TEST_CASE("an include against the table is flagged") {
         "launcher may not include ops/op.h");
   CHECK(first(forbidden_includes(make_source("src/ops/x.cpp", "#include \"op.h\"\n"))) ==
         "'op.h' is not of the form \"folder/file.h\"");
+  CHECK(first(forbidden_includes(
+            make_source("src/plan/x.cpp", "#include \"compute/copy/weights.h\"\n"))) ==
+        "plan may not include compute/copy/weights.h");
+  CHECK(forbidden_includes(make_source("src/plan/x.cpp", "#include \"compute/executor.h\"\n"))
+            .empty());
   CHECK(forbidden_includes(make_source("src/ops/x.cpp", "#include \"tensor/shape.h\"\n")).empty());
   CHECK(forbidden_includes(make_source("src/tensor/x.cpp", "// #include \"ops/op.h\"\n")).empty());
 }

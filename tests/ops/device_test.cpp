@@ -8,7 +8,8 @@
 #include "case_check.h"
 #include "case_values.h"
 #include "devices.h"
-#include "ops/all.h"
+#include "ops/loss.h"
+#include "ops/metric.h"
 #include "tolerance.h"
 
 namespace trainyard::op_tests {

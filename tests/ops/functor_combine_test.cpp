@@ -1,8 +1,6 @@
 // add, average and multiply.
 #include "functor_harness.h"
-#include "ops/add.h"
-#include "ops/average.h"
-#include "ops/multiply.h"
+#include "ops/joins.h"
 
 namespace trainyard {
 namespace {
@@ -168,7 +166,7 @@ TEST_CASE("multiply leaves out the gradient of a map that needs none") {
 
 TEST_CASE("branches of different shapes and single branches are refused with both shapes") {
   const std::vector<Shape> differing = {{2, 3, 4, 4}, {2, 3, 2, 2}};
-  CHECK_THROWS_WITH_AS(static_cast<void>(AddOp({}).infer(differing)),
+  CHECK_THROWS_WITH_AS(static_cast<void>(AddOp(AddAttributes{}).infer(differing)),
                        "branches differ: [2, 3, 4, 4] from branch 0, [2, 3, 2, 2] from branch 1",
                        ShapeError);
   const std::vector<Shape> one = {{2, 3}};

@@ -1,7 +1,7 @@
 // Reorders, sums of gradients, and the walks that they use.
 #include "base/error.h"
+#include "compute/walk.h"
 #include "functor_harness.h"
-#include "ops/walk.h"
 
 namespace trainyard {
 namespace {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compute/elementwise/draws.h"
 #include "functor_harness.h"
 #include "ops/dropout.h"
 

@@ -21,7 +21,7 @@
 #include "mirrored.h"
 #include "op_executors.h"
 #include "ops/loss.h"
-#include "ops/top_k.h"
+#include "ops/metric.h"
 
 namespace trainyard::op_tests {
 namespace {
@@ -51,9 +51,8 @@ Functors cpu_functors() {
 }
 
 Functors gpu_functors(const Queue& queue) {
-  const std::shared_ptr<ExecutorFactory> listed = cuda::make_functor_executors(queue);
-  return Functors([listed, stream = cuda::stream_of(queue)](const StepDescription& step) {
-    return first_of(listed->make(step), cudnn::make_channels(stream, step));
+  return Functors([stream = cuda::stream_of(queue)](const StepDescription& step) {
+    return first_of(cuda::make_functor_executor(stream, step), cudnn::make_channels(stream, step));
   });
 }
 
@@ -182,7 +181,7 @@ bool same_losses(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST_CASE_TEMPLATE("a loss, its gradient, an accuracy and a bias in one launch have their bits", T,
                    BFloat16, Float16) {
-  const CrossEntropyOp loss(LossAttributes{.label_smoothing = 0.1});
+  const LossOp loss("cross_entropy", LossAttributes{.label_smoothing = 0.1});
   const TopKOp accuracy("top_k", TopKAttributes{.k = 2});
   HeadRun<T> apart;
   apart.run_apart(cpu_functors(), loss, accuracy);

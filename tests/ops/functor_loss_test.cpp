@@ -30,10 +30,11 @@ std::vector<T> run_loss(const Op& op, const Problem& problem, Pass pass) {
   return pass == Pass::backward_data ? dx.elements() : losses.elements();
 }
 
-const CrossEntropyOp kCross(LossAttributes{}), kSmooth(LossAttributes{.label_smoothing = 0.1});
-const BinaryCrossEntropyOp kBinary(LossAttributes{}),
-    kBinarySmooth(LossAttributes{.label_smoothing = 0.2});
-const MeanSquaredErrorOp kSquared(LossAttributes{});
+const LossOp kCross("cross_entropy", LossAttributes{}),
+    kSmooth("cross_entropy", LossAttributes{.label_smoothing = 0.1});
+const LossOp kBinary("binary_cross_entropy", LossAttributes{}),
+    kBinarySmooth("binary_cross_entropy", LossAttributes{.label_smoothing = 0.2});
+const LossOp kSquared("mse", LossAttributes{});
 const std::array<const Op*, 5> kLosses = {&kCross, &kSmooth, &kBinary, &kBinarySmooth, &kSquared};
 
 TEST_CASE("cross_entropy is minus the logarithm of the softmax at the target") {

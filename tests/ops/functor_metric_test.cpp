@@ -1,10 +1,8 @@
 // Metrics and their sums.
 #include "functor_harness.h"
 #include "launcher/launch.h"
-#include "ops/class_metrics.h"
-#include "ops/likelihood.h"
-#include "ops/result_sums.h"
-#include "ops/top_k.h"
+#include "ops/metric.h"
+#include "optim/result_sums.h"
 
 namespace trainyard {
 namespace {
@@ -122,16 +120,16 @@ TEST_CASE("positions of valid samples are summed, and those of weight 0 are not"
 
 TEST_CASE("perplexity and bits per character are of the mean cross-entropy") {
   const std::vector<double> sums{3 * std::log(8.0)};
-  CHECK(PerplexityOp().finish(sums, 3) == doctest::Approx(8));
-  CHECK(BitsPerCharacterOp().finish(sums, 3) == doctest::Approx(3));
-  CHECK(PerplexityOp().reads_logits());
+  CHECK(LikelihoodOp("perplexity").finish(sums, 3) == doctest::Approx(8));
+  CHECK(LikelihoodOp("bits_per_character").finish(sums, 3) == doctest::Approx(3));
+  CHECK(LikelihoodOp("perplexity").reads_logits());
 }
 
 /// [labels.size(), 3, classes] counts of values [labels.size(), outputs].
-template <class Op = MacroPrecisionOp>
 std::vector<float> counts(std::int64_t outputs, const std::vector<double>& values,
                           const std::vector<double>& labels, std::int64_t valid = 100,
-                          std::optional<double> threshold = std::nullopt) {
+                          std::optional<double> threshold = std::nullopt,
+                          const char* metric = "macro_precision") {
   const auto samples = static_cast<std::int64_t>(labels.size());
   const std::int64_t classes = outputs == 1 ? 2 : outputs;
   Tensor<float> x({"", plain_layout({samples, outputs})}, values);
@@ -140,8 +138,14 @@ std::vector<float> counts(std::int64_t outputs, const std::vector<double>& value
   const StepState state{.valid = valid};
   StepTensors tensors{.inputs = {x.view(), label.view()}, .outputs = {y.view()}};
   tensors.batch.state = &state;
-  test::run(Op(threshold), Pass::forward_eval, DType::f32, tensors, 2);
+  test::run(ClassMetricOp(metric, threshold), Pass::forward_eval, DType::f32, tensors, 2);
   return y.elements();
+}
+
+std::vector<float> counts_for(const char* metric, std::int64_t outputs,
+                              const std::vector<double>& values,
+                              const std::vector<double>& labels) {
+  return counts(outputs, values, labels, 100, std::nullopt, metric);
 }
 
 TEST_CASE("a sample counts for the class it is predicted as, the class of its label, and both") {
@@ -156,19 +160,20 @@ TEST_CASE("a single output counts for the classes 0 and 1") {
 }
 
 TEST_CASE("without macro_ a single output counts for class 1 alone, several for all") {
-  CHECK(counts<PrecisionOp>(1, {0.25, -0.5}, {1, 1}) == List{0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1});
-  CHECK(counts<RecallOp>(1, {0.25, -0.5}, {0, 0}) == List{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});
-  CHECK(counts<F1Op>(2, {5, 1}, {0}) == counts(2, {5, 1}, {0}));
+  CHECK(counts_for("precision", 1, {0.25, -0.5}, {1, 1}) ==
+        List{0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1});
+  CHECK(counts_for("recall", 1, {0.25, -0.5}, {0, 0}) == List{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(counts_for("f1", 2, {5, 1}, {0}) == counts(2, {5, 1}, {0}));
 }
 
 TEST_CASE("of a single output F1 is that of class 1, macro_f1 the mean of both") {
   // labels 1 1 1 0 0, predictions 1 1 0 0 1: F1 is 2/3 of class 1, 1/2 of class 0.
   const std::vector<double> class_1{0, 2, 0, 3, 0, 3}, both{1, 2, 2, 3, 2, 3};
-  CHECK(F1Op({}).finish(class_1, 5) == 4.0 / 6);
-  CHECK(MacroF1Op({}).finish(both, 5) == (2.0 / 4 + 4.0 / 6) / 2);
-  CHECK(PrecisionOp({}).finish(class_1, 5) == 2.0 / 3);
-  CHECK(MacroRecallOp({}).finish(both, 5) == (1.0 / 2 + 2.0 / 3) / 2);
-  CHECK(MacroF1Op({}).type() == "macro_f1");
+  CHECK(ClassMetricOp("f1", {}).finish(class_1, 5) == 4.0 / 6);
+  CHECK(ClassMetricOp("macro_f1", {}).finish(both, 5) == (2.0 / 4 + 4.0 / 6) / 2);
+  CHECK(ClassMetricOp("precision", {}).finish(class_1, 5) == 2.0 / 3);
+  CHECK(ClassMetricOp("macro_recall", {}).finish(both, 5) == (1.0 / 2 + 2.0 / 3) / 2);
+  CHECK(ClassMetricOp("macro_f1", {}).type() == "macro_f1");
 }
 
 TEST_CASE("a NaN predicts no class; padding and labels that are no class count nothing") {
@@ -181,13 +186,13 @@ TEST_CASE("a NaN predicts no class; padding and labels that are no class count n
 TEST_CASE("precision, recall and F1 are scikit-learn's macro averages") {
   // labels 0 0 0 1 1 2, predictions 0 0 1 1 2 0; class 3 occurs in neither and is left out.
   const std::vector<double> sums{2, 1, 0, 0, 3, 2, 1, 0, 3, 2, 1, 0};
-  CHECK(PrecisionOp({}).finish(sums, 6) == (2.0 / 3 + 1.0 / 2 + 0) / 3);
-  CHECK(RecallOp({}).finish(sums, 6) == (2.0 / 3 + 1.0 / 2 + 0) / 3);
-  CHECK(F1Op({}).finish(sums, 6) == (4.0 / 6 + 2.0 / 4 + 0) / 3);
+  CHECK(ClassMetricOp("precision", {}).finish(sums, 6) == (2.0 / 3 + 1.0 / 2 + 0) / 3);
+  CHECK(ClassMetricOp("recall", {}).finish(sums, 6) == (2.0 / 3 + 1.0 / 2 + 0) / 3);
+  CHECK(ClassMetricOp("f1", {}).finish(sums, 6) == (4.0 / 6 + 2.0 / 4 + 0) / 3);
   const std::vector<double> one_sided{3, 0, 4, 0, 3, 1};
-  CHECK(PrecisionOp({}).finish(one_sided, 4) == 0.375);
-  CHECK(RecallOp({}).finish(one_sided, 4) == 0.5);
-  CHECK(PrecisionOp({}).finish(std::vector<double>(6), 0) == 0);
+  CHECK(ClassMetricOp("precision", {}).finish(one_sided, 4) == 0.375);
+  CHECK(ClassMetricOp("recall", {}).finish(one_sided, 4) == 0.5);
+  CHECK(ClassMetricOp("precision", {}).finish(std::vector<double>(6), 0) == 0);
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 
 #include "base/normal.h"
 #include "functor_harness.h"
-#include "ops/gaussian_noise.h"
-#include "ops/spatial_dropout.h"
+#include "ops/dropout.h"
 
 namespace trainyard {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/launch.h"
-#include "ops/running_statistics.h"
+#include "optim/running_statistics.h"
 
 namespace trainyard {
 namespace {

@@ -1,5 +1,5 @@
 #include "functor_harness.h"
-#include "ops/softmax.h"
+#include "ops/activation.h"
 
 namespace trainyard {
 namespace {

@@ -3,9 +3,9 @@
 #include <array>
 #include <memory>
 
+#include "compute/elementwise/loss_functions.h"
 #include "functor_harness.h"
-#include "ops/all.h"
-#include "ops/loss_sum.h"
+#include "ops/loss.h"
 
 namespace trainyard {
 namespace {
@@ -47,8 +47,8 @@ std::vector<double> run_loss(const Op& op, const TargetProblem& problem, Pass pa
   return pass == Pass::backward_data ? dx.elements() : losses.elements();
 }
 
-std::vector<std::unique_ptr<AnyLoss>> all_losses() {
-  std::vector<std::unique_ptr<AnyLoss>> losses;
+std::vector<std::unique_ptr<LossOp>> all_losses() {
+  std::vector<std::unique_ptr<LossOp>> losses;
   for (const auto& kind : loss_kinds()) {
     config::Diagnostics diagnostics;
     const config::Node nothing;
@@ -150,7 +150,7 @@ TEST_CASE("a dense one-hot target, and a pair of equal classes, are a class") {
 
 TEST_CASE("cross_entropy of a pair is the weighted sum of those of its classes") {
   const auto losses = all_losses();
-  const AnyLoss& cross = *losses[0];
+  const LossOp& cross = *losses[0];
   REQUIRE(cross.type() == "cross_entropy");
   const TargetProblem first{.labels = {2, 0, 1}}, second{.labels = {1, 3, 1}};
   const std::vector<double> a = run_loss(cross, first, Pass::forward_train);

@@ -7,7 +7,7 @@
 #include "config/load.h"
 #include "op_text.h"
 #include "ops/bn.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
 #include "ops/op.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "compute/copy/packed_parameters.h"
-#include "compute/copy/weight_packing.h"
+#include "compute/weight_packing.h"
 #include "launcher/columns.h"
 
 namespace trainyard::op_tests {

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "compute/recurrent/cell.h"
 #include "config/fields.h"
 #include "config/load.h"
 #include "launcher/launch.h"
 #include "op_text.h"
-#include "ops/all.h"
 #include "ops/initializers.h"
-#include "ops/recurrent_cell.h"
+#include "ops/loss.h"
 
 namespace trainyard {
 namespace {

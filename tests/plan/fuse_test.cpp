@@ -2,8 +2,8 @@
 
 #include "fake_network.h"
 #include "ops/activation.h"
-#include "ops/add.h"
 #include "ops/bn.h"
+#include "ops/joins.h"
 #include "plan/passes.h"
 
 using namespace trainyard;

@@ -9,8 +9,7 @@
 #include "fake_network.h"
 #include "ops/activation.h"
 #include "ops/bn.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
 
 namespace trainyard::testing {

@@ -6,7 +6,7 @@
 
 #include "layer_network.h"
 #include "ops/loss.h"
-#include "ops/top_k.h"
+#include "ops/metric.h"
 #include "step_named.h"
 
 using namespace trainyard;
@@ -28,7 +28,7 @@ class HeadNetwork : public LayerNetwork {
   }
   [[nodiscard]] Plan head_plan(Precision precision) {
     const ValueId loss =
-        put(std::make_shared<CrossEntropyOp>(LossAttributes{}), {values_, labels_});
+        put(std::make_shared<LossOp>("cross_entropy", LossAttributes{}), {values_, labels_});
     PlanRequest request{.loss = loss, .kept = kept_};
     request.kept.push_back(loss);
     request.kept.push_back(values_);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/host_device.h"
-#include "launcher/pair_sum.h"
+#include "launcher/pairwise.h"
 #include "launches.h"
 
 namespace trainyard::probe {

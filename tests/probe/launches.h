@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "launcher/pair_sum.h"
+#include "launcher/pairwise.h"
 
 namespace trainyard::probe {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/copy/weight_packing.h"
 #include "compute/executor.h"
+#include "compute/weight_packing.h"
 
 namespace trainyard::probe {
 

@@ -1,7 +1,7 @@
 // The default threshold above which a single output predicts class 1.
 #include <doctest/doctest.h>
 
-#include "ops/top_k.h"
+#include "ops/metric.h"
 #include "run/session/session_model.h"
 #include "run_text.h"
 

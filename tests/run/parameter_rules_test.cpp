@@ -26,7 +26,7 @@ layers:
 RunConfig run_of(const std::string& parameters) {
   RunConfig run;
   run.network = config::parse_yaml(kNamedNetwork, "net.yaml");
-  run.loss = std::make_unique<CrossEntropyOp>(LossAttributes{});
+  run.loss = std::make_unique<LossOp>("cross_entropy", LossAttributes{});
   run.parameters = config::parse_yaml(parameters, "run.yaml");
   return run;
 }

@@ -7,28 +7,66 @@
 #include <set>
 #include <string>
 
-#include "ops/all.h"
+#include "graph/build.h"
+#include "op_networks.h"
 #include "planned_networks.h"
 #include "small_training.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
 
-TEST_CASE("two networks have every op of the list") {
-  // The last softmax is part of the loss; one before it is a layer. identity leaves no node.
-  std::set<std::string> types;
-  for (const char* const network : {kEveryOp, kEverySequenceOp}) {
-    const TrainingGraph graph = training_graph(network, kPlannedBatch);
-    for (const Node& node : graph.graph.nodes) types.emplace(node.op->type());
+namespace {
+
+using Types = std::set<std::string>;
+
+Types types_of(const config::Node& network) {
+  Types types;
+  for (const Node& node : build_graph(network, {.batch = 2, .peel_activation = false}).nodes) {
+    types.emplace(node.op->type());
   }
+  return types;
+}
+
+/// Of kEveryOp and kEverySequenceOp.
+Types types_of_two() {
+  Types types;
+  for (const char* const network : {kEveryOp, kEverySequenceOp}) {
+    types.merge(types_of(config::parse_yaml(network, "network")));
+  }
+  return types;
+}
+
+/// Networks of tests/ops/*.yaml with ops that neither has.
+std::vector<TrainingGraph> further_networks() {
+  const Types known = types_of_two();
+  std::vector<TrainingGraph> graphs;
+  for (const OpNetwork& one : op_networks()) {
+    if (std::ranges::includes(known, types_of(one.network))) continue;
+    graphs.push_back(training_graph(one.network, kPlannedBatch));
+  }
+  return graphs;
+}
+
+std::vector<TrainingGraph> planned_graphs() {
+  std::vector<TrainingGraph> graphs = further_networks();
+  for (const std::string& network : kPlannedNetworks) {
+    graphs.push_back(training_graph(network, kPlannedBatch));
+  }
+  return graphs;
+}
+
+}  // namespace
+
+TEST_CASE("two networks and those of tests/ops/*.yaml have every op of the list") {
+  Types types = types_of_two();
+  for (const OpNetwork& one : op_networks()) types.merge(types_of(one.network));
   for (const auto& kind : op_kinds())
     CHECK_MESSAGE(types.contains(std::string(kind.name)), kind.name);
 }
 
 TEST_CASE("ten steps with the CUDA plan equal those with the CPU's, in double") {
-  for (const std::string& network : kPlannedNetworks) {
-    CAPTURE(network);
-    const TrainingGraph graph = training_graph(network, kPlannedBatch);
+  for (const TrainingGraph& graph : planned_graphs()) {
+    CAPTURE(graph.graph.nodes.front().path);
     const Trained cuda = train(graph, in_double(cuda_target(Precision::fp16)));
     Target unfused = reference_target(Precision::fp64);
     unfused.can.set(Can::fuse, false).set(Can::write_slices, false);

@@ -1,11 +1,11 @@
-// Networks that together have every op of the list, so that what must hold for each of them is
-// checked once, and one whose layers share weights.
+// Networks of many ops, so that what must hold for each of them is checked once, and one whose
+// layers share weights.
 #pragma once
 
 namespace trainyard::test {
 
-/// cuda_plan_test.cpp checks that no op is missing in either. Reads maps [3, 9, 7], gives 4
-/// classes. Channels are not multiples of 8 or 4.
+/// An op that is in neither is in a network of tests/ops/*.yaml (cuda_plan_test.cpp). Reads maps
+/// [3, 9, 7], gives 4 classes. Channels are not multiples of 8 or 4.
 inline constexpr const char* kEveryOp = R"(
 input: [3, 9, 7]
 layers:

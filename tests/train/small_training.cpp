@@ -9,7 +9,7 @@
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
-#include "ops/all.h"
+#include "ops/loss.h"
 #include "ranks/comm/statistics_over_ranks.h"
 #include "tensor/dtype.h"
 #include "train/train_step.h"

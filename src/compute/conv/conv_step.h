@@ -54,7 +54,7 @@ struct ConvStep {
 };
 
 [[nodiscard]] inline ConvStep conv_step(const StepDescription& step) {
-  const auto& op = static_cast<const ConvolutionOp&>(*step.op);
+  const auto& op = op_as<ConvolutionOp>(step);
   ConvStep made{.attributes = op.values(),
                 .transposed = op.transposed(),
                 .pass = step.pass,

@@ -4,6 +4,7 @@
 #include "compute/devices/reference_executors.h"
 #include "compute/matmul/reference_products.h"
 #include "compute/plain_tensor.h"
+#include "launcher/launch.h"
 
 namespace trainyard::reference {
 namespace {

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "compute/elementwise/map.h"
 #include "compute/executor.h"
-#include "ops/elementwise.h"
 
 namespace trainyard {
 

@@ -7,40 +7,9 @@
 #include "base/half.h"
 #include "base/host_device.h"
 #include "compute/channel_rows.h"
+#include "compute/weight_shape.h"
 
 namespace trainyard {
-
-/// A weight in the flat block, [filters, channels, height, width], and packed: [padded_filters,
-/// height, width, padded_channels], padding zero, or, turned for a gradient of the input,
-/// [padded_channels, height, width, padded_filters], the window back to front. Channels are those
-/// of one group. A vector or a matrix that is only rounded has no window and no padding.
-struct WeightShape {
-  /// Of packed elements: from one filter, channel or place of the window to the next, and of the
-  /// first.
-  struct Strides {
-    std::int64_t filter, channel, place, origin;
-  };
-
-  std::int64_t filters = 1, channels = 1, height = 1, width = 1;
-  std::int64_t padded_filters = 1, padded_channels = 1;
-  bool turned = false;
-
-  [[nodiscard]] std::int64_t plain_elements() const { return filters * channels * height * width; }
-  [[nodiscard]] std::int64_t packed_elements() const {
-    return padded_filters * height * width * padded_channels;
-  }
-  /// True if both orders are the same.
-  [[nodiscard]] bool same_order() const {
-    return !turned && filters == padded_filters && channels == padded_channels &&
-           (height * width == 1 || channels == 1);
-  }
-  [[nodiscard]] Strides strides() const {
-    const std::int64_t places = height * width, row = turned ? padded_filters : padded_channels;
-    if (turned) return {1, places * row, -row, (places - 1) * row};
-    return {places * row, 1, row, 0};
-  }
-  bool operator==(const WeightShape&) const = default;
-};
 
 /// Items of a launch that belong to one weight: a warp.
 inline constexpr std::int64_t kWeightRun = 32;

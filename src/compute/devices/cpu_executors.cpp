@@ -2,8 +2,6 @@
 // batch norm and pooling; functors for the rest.
 #include "compute/devices/cpu_executors.h"
 
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -14,30 +12,10 @@
 #include "compute/elementwise/functor.h"
 #include "compute/elementwise/then_relu.h"
 #include "compute/matmul/executors.h"
-#include "ops/convolution.h"
+#include "compute/table.h"
 
 namespace trainyard {
 namespace {
-
-struct OwnOp {
-  std::string_view type;
-  std::unique_ptr<Executor> (*make)(const StepDescription&);
-};
-
-constexpr std::array<OwnOp, 8> kOwnOps{{
-    {"bn", &onednn::make_bn},
-    {"max_pool", &onednn::make_pool},
-    {"avg_pool", &onednn::make_pool},
-    {"global_max_pool", &onednn::make_pool},
-    {"global_avg_pool", &onednn::make_pool},
-    {"dense", &product::make_dense},
-    {"lstm", &product::make_recurrent},
-    {"simple_rnn", &product::make_recurrent},
-}};
-
-bool is_convolution(const StepDescription& step) {
-  return dynamic_cast<const ConvolutionOp*>(step.op) != nullptr;
-}
 
 /// oneDNN copies into plain tensors and whole blocks. It would leave channels-last padding
 /// unchanged, and cannot describe slices of odd width.
@@ -54,7 +32,7 @@ std::string library_name() {
          std::to_string(version.patch);
 }
 
-class CpuExecutors final : public ExecutorFactory {
+class CpuExecutors final : public DeviceExecutors {
  public:
   explicit CpuExecutors(CpuExecutorSettings settings)
       : convolutions_(std::make_unique<winograd::Engines>(std::move(settings), library_name())) {}
@@ -62,18 +40,7 @@ class CpuExecutors final : public ExecutorFactory {
     TY_CHECK(
         step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
         "the CPU stores f32, and bf16 where the processor multiplies it");
-    if (is_convolution(step)) {
-      return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
-    }
-    if (step.form.adds_gradient) {
-      return add_apart(step, [this](const auto& whole) { return make(whole); });
-    }
-    for (const OwnOp& op : kOwnOps) {
-      if (op.type == step.op->type()) return op.make(step);
-    }
-    std::unique_ptr<Executor> executor = make_functor_executor(step);
-    TY_CHECK(executor != nullptr, step.op->type());
-    return executor;
+    return DeviceExecutors::make(step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,
@@ -90,6 +57,27 @@ class CpuExecutors final : public ExecutorFactory {
   }
   [[nodiscard]] std::string libraries() const override { return library_name(); }
   [[nodiscard]] std::string choices() const override { return convolutions_->chosen(); }
+
+ protected:
+  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+    return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
+  }
+  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+    return step.form.adds_gradient ? add_apart(step, &product::make_dense)
+                                   : product::make_dense(step);
+  }
+  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+    return product::make_recurrent(step);
+  }
+  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+    return onednn::make_bn(step);
+  }
+  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+    return onednn::make_pool(step);
+  }
+  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+    return make_functor_executor(step);
+  }
 
  private:
   /// A convolution's step by oneDNN.

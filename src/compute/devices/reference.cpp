@@ -1,6 +1,4 @@
 // The reference device: plain loops for library ops, functors for the rest.
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -8,45 +6,17 @@
 #include "compute/elementwise/functor.h"
 #include "compute/elementwise/relu_bias.h"
 #include "compute/elementwise/then_relu.h"
-#include "compute/executor.h"
+#include "compute/table.h"
+#include "launcher/launch.h"
 
 namespace trainyard {
 namespace {
 
-using Maker = std::unique_ptr<Executor> (*)(const StepDescription&);
-
-struct LibraryOp {
-  std::string_view type;
-  Maker in_float;
-  Maker in_double;
-};
-
-constexpr std::array<LibraryOp, 10> kLibraryOps{{
-    {"conv", &reference::make_conv<float>, &reference::make_conv<double>},
-    {"conv_transpose", &reference::make_conv<float>, &reference::make_conv<double>},
-    {"dense", &reference::make_dense<float>, &reference::make_dense<double>},
-    {"lstm", &reference::make_recurrent<float>, &reference::make_recurrent<double>},
-    {"simple_rnn", &reference::make_recurrent<float>, &reference::make_recurrent<double>},
-    {"bn", &reference::make_bn<float>, &reference::make_bn<double>},
-    {"max_pool", &reference::make_pool<float>, &reference::make_pool<double>},
-    {"avg_pool", &reference::make_pool<float>, &reference::make_pool<double>},
-    {"global_max_pool", &reference::make_pool<float>, &reference::make_pool<double>},
-    {"global_avg_pool", &reference::make_pool<float>, &reference::make_pool<double>},
-}};
-
-class ReferenceExecutors final : public ExecutorFactory {
+class ReferenceExecutors final : public DeviceExecutors {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     TY_CHECK(!step.tf32, "the reference device rounds no factor to TF32");
-    for (const LibraryOp& op : kLibraryOps) {
-      if (op.type != step.op->type()) continue;
-      auto layer = step.storage == DType::f64 ? op.in_double(step) : op.in_float(step);
-      return step.form.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
-    }
-    if (step.form.sums_layer_bias()) return make_relu_bias_on(CpuLauncher(step.threads), step);
-    std::unique_ptr<Executor> executor = make_functor_executor(step);
-    TY_CHECK(executor != nullptr, step.op->type());
-    return executor;
+    return DeviceExecutors::make(step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,
@@ -58,6 +28,36 @@ class ReferenceExecutors final : public ExecutorFactory {
     return make_functor_accumulate(layout, layout, type, threads);
   }
   [[nodiscard]] std::string libraries() const override { return ""; }
+
+ protected:
+  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+    return then_relu(step, in_double(step) ? reference::make_conv<double>(step)
+                                           : reference::make_conv<float>(step));
+  }
+  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+    return then_relu(step, in_double(step) ? reference::make_dense<double>(step)
+                                           : reference::make_dense<float>(step));
+  }
+  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+    return in_double(step) ? reference::make_recurrent<double>(step)
+                           : reference::make_recurrent<float>(step);
+  }
+  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+    return in_double(step) ? reference::make_bn<double>(step) : reference::make_bn<float>(step);
+  }
+  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+    return in_double(step) ? reference::make_pool<double>(step) : reference::make_pool<float>(step);
+  }
+  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+    return step.form.sums_layer_bias() ? make_relu_bias_on(CpuLauncher(step.threads), step)
+                                       : make_functor_executor(step);
+  }
+
+ private:
+  static bool in_double(const StepDescription& step) { return step.storage == DType::f64; }
+  static Made then_relu(const StepDescription& step, Made layer) {
+    return step.form.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
+  }
 };
 
 }  // namespace

@@ -1,14 +1,12 @@
+#include "compute/elementwise/functor.h"
 #include "compute/elementwise/functor_executor.h"
-#include "compute/elementwise/parts.h"
 #include "launcher/launch.h"
-#include "ops/functor_ops.h"
 
 namespace trainyard {
 
 std::unique_ptr<Executor> make_activation_executor(const StepDescription& step) {
-  return make_listed_executor<CpuFloats>(
-      step, CpuLauncher(step.threads),
-      static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
+  return make_listed_executor<CpuFloats>(step, CpuLauncher(step.threads),
+                                         static_cast<const ActivationList*>(nullptr));
 }
 
 }  // namespace trainyard

@@ -3,15 +3,13 @@
 #include <utility>
 
 #include "compute/elementwise/functor_executor.h"
-#include "compute/elementwise/parts.h"
 #include "launcher/launch.h"
-#include "ops/functor_ops.h"
 
 namespace trainyard {
 
 std::unique_ptr<Executor> make_other_executor(const StepDescription& step) {
   return make_listed_executor<CpuFloats>(step, CpuLauncher(step.threads),
-                                         static_cast<const OtherFunctorOps*>(nullptr));
+                                         static_cast<const OtherList*>(nullptr));
 }
 
 std::unique_ptr<Executor> make_functor_executor(const StepDescription& step) {

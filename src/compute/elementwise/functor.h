@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// The executor of an op of ops/functor_ops.h, stored in f64, f32, bf16 or f16; null for other ops.
+/// The executor of an op of compute/elementwise/all.h, stored in f64, f32, bf16 or f16; null for
+/// other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_functor_executor(const StepDescription& step);
 
 /// Copies inputs[0] to outputs[0], any layouts of one shape; padding of the output is zeroed. From
@@ -21,5 +22,16 @@ namespace trainyard {
 [[nodiscard]] std::unique_ptr<Executor> make_functor_accumulate(const Layout& from,
                                                                 const Layout& to, DType type,
                                                                 int threads);
+
+// The lists of functors on the CPU's launcher, compiled separately, in the types that the CPU
+// stores. Null if the op is in another list.
+[[nodiscard]] std::unique_ptr<Executor> make_activation_executor(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_place_executor(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_loss_executor(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_other_executor(const StepDescription& step);
+
+/// All lists, and the ops of channels.h, in ReferenceFloats, in plain loops.
+[[nodiscard]] std::unique_ptr<Executor> make_plain_functor(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_plain_channels(const StepDescription& step);
 
 }  // namespace trainyard

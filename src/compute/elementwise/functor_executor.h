@@ -1,40 +1,43 @@
-// Executors of functor ops, for any launcher.
+// Executors of an op's functors, for any launcher.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "compute/elementwise/all.h"
+#include "compute/elementwise/functor_step.h"
 #include "compute/executor.h"
-#include "ops/functor_step.h"
 
 namespace trainyard {
 
-/// Runs one functor op with elements of type T. The op is copied: it is small, and the description
-/// need not outlive the executor.
-template <class FunctorOp, class T, class Launcher>
+/// Runs the functors of an op with elements of type T.
+template <class Functors, class T, class Launcher>
 class FunctorExecutor final : public Executor {
  public:
-  FunctorExecutor(const FunctorOp& op, const FunctorStep& step, const Launcher& launcher)
-      : op_(op), step_(step), launcher_(launcher) {}
+  FunctorExecutor(const Functors& functors, const FunctorStep& step, const Launcher& launcher)
+      : functors_(functors), step_(step), launcher_(launcher) {}
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    if constexpr (requires { op_.template workspace_bytes<T>(step_); }) {
-      return op_.template workspace_bytes<T>(step_);
+    if constexpr (requires { functors_.template workspace_bytes<T>(step_); }) {
+      return functors_.template workspace_bytes<T>(step_);
     }
     return 0;
   }
   [[nodiscard]] std::size_t reserve_bytes() const override {
-    if constexpr (requires { op_.template reserve_bytes<T>(step_); }) {
-      return step_.pass == Pass::forward_eval ? 0 : op_.template reserve_bytes<T>(step_);
+    if constexpr (requires { functors_.template reserve_bytes<T>(step_); }) {
+      return step_.pass == Pass::forward_eval ? 0 : functors_.template reserve_bytes<T>(step_);
     }
     return 0;
   }
   void bind(const StepTensors& tensors) override { tensors_ = tensors; }
-  void run() override { op_.template run<T>(step_, tensors_, launcher_); }
+  void run() override { functors_.template run<T>(step_, tensors_, launcher_); }
 
  private:
-  FunctorOp op_;
+  Functors functors_;
   FunctorStep step_;
   Launcher launcher_;
   StepTensors tensors_;
@@ -47,23 +50,25 @@ class FunctorExecutor final : public Executor {
   return plan_walk(layouts);
 }
 
-/// The executor of a step if its op is a FunctorOp, else null. Floats are the storage types that it
-/// is compiled for.
-template <class FunctorOp, class Floats, class Launcher>
+/// The executor of a step if its op is one of the Functors', else null. Floats are the storage
+/// types that it is compiled for.
+template <class Functors, class Floats, class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_executor_of(const StepDescription& description,
                                                          const Launcher& launcher) {
-  const auto* op = dynamic_cast<const FunctorOp*>(description.op);
-  if (op == nullptr) return nullptr;
+  if (std::ranges::find(Functors::kOps, description.op->type()) == Functors::kOps.end()) {
+    return nullptr;
+  }
   FunctorStep step{.pass = description.pass,
                    .node = description.node,
                    .walk = {},
                    .inputs = description.inputs,
                    .form = description.form};
-  if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
-  return Floats{}(
-      description.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
-        return std::make_unique<FunctorExecutor<FunctorOp, T, Launcher>>(*op, step, launcher);
-      });
+  if constexpr (Functors::kElementwise) step.walk = walk_of(description);
+  return Floats{}(description.storage,
+                  [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+                    return std::make_unique<FunctorExecutor<Functors, T, Launcher>>(
+                        Functors{{op_as<typename Functors::Op>(description)}}, step, launcher);
+                  });
 }
 
 /// The executor of a step whose op is in the list, else null.
@@ -74,6 +79,19 @@ template <class Floats, class Launcher, class... Ops>
   std::unique_ptr<Executor> executor;
   static_cast<void>(((executor = make_executor_of<Ops, Floats>(step, launcher)) || ...));
   return executor;
+}
+
+/// The executor of a functor op, else null. Floats are the storage types that it is compiled for.
+template <class Floats, class Launcher>
+[[nodiscard]] std::unique_ptr<Executor> make_functor_executor_on(const StepDescription& step,
+                                                                 const Launcher& launcher) {
+  const auto make = [&]<class List>(const List* list) {
+    return make_listed_executor<Floats>(step, launcher, list);
+  };
+  auto executor = make(static_cast<const ActivationList*>(nullptr));
+  if (executor == nullptr) executor = make(static_cast<const PlaceList*>(nullptr));
+  if (executor == nullptr) executor = make(static_cast<const LossList*>(nullptr));
+  return executor != nullptr ? std::move(executor) : make(static_cast<const OtherList*>(nullptr));
 }
 
 }  // namespace trainyard

@@ -1,7 +1,7 @@
 // Functor executors for types that the reference device stores and the CPU does not, in plain
 // loops.
-#include "compute/elementwise/all_functors.h"
-#include "compute/elementwise/parts.h"
+#include "compute/elementwise/functor.h"
+#include "compute/elementwise/functor_executor.h"
 #include "compute/norm/channels.h"
 #include "launcher/launch.h"
 

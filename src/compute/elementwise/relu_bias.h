@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "compute/elementwise/bias.h"
+#include "compute/elementwise/map.h"
 #include "compute/executor.h"
-#include "ops/elementwise.h"
 
 namespace trainyard {
 

@@ -6,6 +6,7 @@
 #include "compute/matmul/executors.h"
 #include "compute/matmul/product.h"
 #include "compute/plain_tensor.h"
+#include "launcher/launch.h"
 
 namespace trainyard::product {
 namespace {
@@ -18,7 +19,7 @@ class DenseStep : public Executor {
  public:
   explicit DenseStep(const StepDescription& step)
       : launcher_(step.threads),
-        dense_(static_cast<const DenseOp&>(*step.op).values()),
+        dense_(op_as<DenseOp>(step).values()),
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         units_(step.signature.parameters[0].shape[0]),
         features_(step.signature.parameters[0].shape[1]),

@@ -1,6 +1,7 @@
 #include "compute/devices/reference_executors.h"
 #include "compute/matmul/reference_products.h"
 #include "compute/plain_tensor.h"
+#include "launcher/launch.h"
 #include "ops/dense.h"
 
 namespace trainyard::reference {
@@ -13,7 +14,7 @@ class Dense : public Executor {
  public:
   explicit Dense(const StepDescription& step)
       : launcher_(step.threads),
-        dense_(dynamic_cast<const DenseOp&>(*step.op).values()),
+        dense_(op_as<DenseOp>(step).values()),
         has_bias_(dense_.bias),
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         features_(step.signature.parameters[0].shape[1]),

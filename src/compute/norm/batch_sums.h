@@ -8,7 +8,7 @@
 #include "base/host_device.h"
 #include "compute/executor.h"
 #include "device/device.h"
-#include "launcher/pair_sum.h"
+#include "launcher/pairwise.h"
 #include "ops/bn.h"
 
 namespace trainyard {
@@ -58,7 +58,7 @@ class SyncedBatch {
   [[nodiscard]] static bool joins(const StepDescription& step) {
     const bool sums = step.pass == Pass::forward_train || step.pass == Pass::backward_data;
     return step.statistics_sum != nullptr && step.statistics_sum->replicas() > 1 && sums &&
-           static_cast<const BnOp&>(*step.op).values().sync;
+           op_as<BnOp>(step).values().sync;
   }
 
   StatisticsSum* sum_;

@@ -27,7 +27,7 @@ class BnPlanes : public Executor {
  public:
   explicit BnPlanes(const StepDescription& step)
       : launcher_(step.threads),
-        attributes_(static_cast<const BnOp&>(*step.op).values()),
+        attributes_(op_as<BnOp>(step).values()),
         batch_(step),
         planes_(step.inputs[0]),
         input_(step.inputs[0]),

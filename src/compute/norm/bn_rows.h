@@ -28,7 +28,7 @@ class BnRows : public Executor {
 
   BnRows(const StepDescription& step, const Launcher& launcher)
       : launcher_(launcher),
-        attributes_(static_cast<const BnOp&>(*step.op).values()),
+        attributes_(op_as<BnOp>(step).values()),
         batch_(step),
         input_(step.inputs[0]),
         output_(step.outputs[0]),

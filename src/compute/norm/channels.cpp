@@ -1,6 +1,7 @@
 #include "compute/norm/channels.h"
 
-#include "compute/elementwise/parts.h"
+#include "compute/elementwise/functor.h"
+#include "launcher/launch.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {

@@ -3,6 +3,7 @@
 #include "compute/devices/reference_executors.h"
 #include "compute/norm/batch_sums.h"
 #include "compute/plain_tensor.h"
+#include "launcher/launch.h"
 #include "ops/bn.h"
 
 namespace trainyard::reference {
@@ -363,7 +364,7 @@ class BnBackward final : public Executor {
 
 template <class T>
 std::unique_ptr<Executor> make_bn(const StepDescription& step) {
-  const auto& op = dynamic_cast<const BnOp&>(*step.op);
+  const auto& op = op_as<BnOp>(step);
   TY_CHECK(step.pass != Pass::backward_parameters, "batch norm's gradients come in one pass");
   if (step.pass == Pass::backward_data) return std::make_unique<BnBackward<T>>(step, op);
   return std::make_unique<BnForward<T>>(step, op);

@@ -19,7 +19,7 @@
 namespace trainyard::onednn {
 namespace {
 
-const PoolOp& op_of(const StepDescription& step) { return static_cast<const PoolOp&>(*step.op); }
+const PoolOp& op_of(const StepDescription& step) { return op_as<PoolOp>(step); }
 
 /// True if the input has planes and the output can be addressed by them (PoolPlanes).
 bool pools_planes(const StepDescription& step) {

@@ -2,6 +2,7 @@
 
 #include "compute/devices/reference_executors.h"
 #include "compute/plain_tensor.h"
+#include "launcher/launch.h"
 #include "ops/pool.h"
 
 namespace trainyard::reference {
@@ -232,7 +233,7 @@ class Pool final : public Executor {
 
 template <class T>
 std::unique_ptr<Executor> make_pool(const StepDescription& step) {
-  return std::make_unique<Pool<T>>(step, dynamic_cast<const PoolOp&>(*step.op));
+  return std::make_unique<Pool<T>>(step, op_as<PoolOp>(step));
 }
 
 template std::unique_ptr<Executor> make_pool<float>(const StepDescription&);

@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include "compute/recurrent/cell.h"
 #include "compute/recurrent/recurrent_step.h"
 #include "launcher/columns.h"
-#include "ops/recurrent_cell.h"
 
 namespace trainyard {
 

@@ -21,8 +21,8 @@
 #include "base/offset_allocator.h"
 #include "compute/executor.h"
 #include "compute/matmul/product_shape.h"
+#include "compute/recurrent/cell.h"
 #include "ops/recurrent.h"
-#include "ops/recurrent_cell.h"
 #include "tensor/layout.h"
 
 namespace trainyard {
@@ -88,7 +88,7 @@ class Recurrent : public Executor {
   Recurrent(const StepDescription& step, const Launcher& launcher, Products products)
       : launcher_(launcher),
         products_(std::move(products)),
-        attributes_(static_cast<const RecurrentOp&>(*step.op).values()),
+        attributes_(op_as<RecurrentOp>(step).values()),
         training_(step.pass != Pass::forward_eval),
         node_(step.node),
         cap_(step.workspace_cap),
@@ -186,7 +186,7 @@ class Recurrent : public Executor {
 
  private:
   static RecurrentSizes sizes_of(const StepDescription& step) {
-    const auto& op = static_cast<const RecurrentOp&>(*step.op);
+    const auto& op = op_as<RecurrentOp>(step);
     const Layout& input = step.inputs[0];
     const bool drops = op.values().dropout > 0 || op.values().recurrent_dropout > 0;
     return {.samples = input.extent[0],

@@ -82,8 +82,7 @@ void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagno
   const std::string_view wanted = activation_of(loss);
   const std::string& found = whole.closing_activation;
   if (found.empty() || wanted.empty() || found == wanted) return;
-  const std::string_view fitting =
-      found == "softmax" ? CrossEntropy::kName : BinaryCrossEntropy::kName;
+  const std::string_view fitting = found == "softmax" ? kCrossEntropy : kBinaryCrossEntropy;
   diagnostics.error(whole.nodes.back().where,
                     fmt::format("layer '{0}': the network ends with {1}, but the loss {2} includes "
                                 "a {3}; set 'loss: {4}' for {1}, or end with {3} for {2}",
@@ -125,8 +124,8 @@ void follow_owners(Graph& graph) {
 }  // namespace
 
 std::string_view activation_of(std::string_view loss) {
-  if (loss == CrossEntropy::kName) return "softmax";
-  if (loss == BinaryCrossEntropy::kName) return "sigmoid";
+  if (loss == kCrossEntropy) return "softmax";
+  if (loss == kBinaryCrossEntropy) return "sigmoid";
   return "";
 }
 

@@ -5,12 +5,12 @@
 #include <set>
 #include <string>
 
-#include "ops/loss_sum.h"
+#include "ops/loss.h"
 
 namespace trainyard {
 
-std::vector<std::shared_ptr<const AnyLoss>> losses_of(const RunConfig& run) {
-  std::vector<std::shared_ptr<const AnyLoss>> losses{run.loss};
+std::vector<std::shared_ptr<const LossOp>> losses_of(const RunConfig& run) {
+  std::vector<std::shared_ptr<const LossOp>> losses{run.loss};
   losses.insert(losses.end(), run.heads.begin(), run.heads.end());
   return losses;
 }

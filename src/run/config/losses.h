@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// `loss`, then those of `heads`.
-[[nodiscard]] std::vector<std::shared_ptr<const AnyLoss>> losses_of(const RunConfig& run);
+[[nodiscard]] std::vector<std::shared_ptr<const LossOp>> losses_of(const RunConfig& run);
 
 /// Reports a second loss on one output, and more losses than a sum can have.
 void check_heads(config::Fields& fields, const RunConfig& run);

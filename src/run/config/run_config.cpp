@@ -13,7 +13,7 @@
 #include "config/schema.h"
 #include "graph/build.h"
 #include "graph/include.h"
-#include "ops/all.h"
+#include "ops/loss.h"
 #include "optim/step_functors.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"

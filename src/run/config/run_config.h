@@ -78,8 +78,8 @@ struct RunConfig {
   config::Node network;  // inline keys, or {file, vars, defaults}
   DataConfig data;
   BatchConfig batch;
-  std::shared_ptr<const AnyLoss> loss;
-  std::vector<std::shared_ptr<const AnyLoss>> heads;  // losses on other outputs, or further ones
+  std::shared_ptr<const LossOp> loss;
+  std::vector<std::shared_ptr<const LossOp>> heads;  // losses on other outputs, or further ones
   std::vector<std::shared_ptr<const Metric>> metrics;
   WeightsConfig weights;
   std::shared_ptr<const Optimizer> optimizer;

@@ -32,7 +32,7 @@ DType transport_of(const RunConfig& run) {
 void require_logits(const RunConfig& run, const Metric& metric) {
   if (!metric.reads_logits()) return;
   for (const auto& loss : losses_of(run)) {
-    if (loss->values().output != metric.output || loss->type() == CrossEntropy::kName) continue;
+    if (loss->values().output != metric.output || loss->type() == kCrossEntropy) continue;
     throw Error(ErrorKind::config,
                 "metric '" + column_of(metric) +
                     "' is made of the cross-entropy, but the loss of its output is " +

@@ -9,6 +9,9 @@
 #include "compute/elementwise/relu_bias.h"
 #include "compute/norm/channels.h"
 #include "elements.h"
+#include "launcher/launch.h"
+#include "ops/convolution.h"
+#include "ops/dense.h"
 #include "tensor/dtype.h"
 
 namespace standin_tests {

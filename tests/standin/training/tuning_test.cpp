@@ -10,7 +10,7 @@
 #include "compute/conv/cudnn/engine_choice.h"
 #include "compute/devices/cuda/cuda_executors.h"
 #include "device/cuda/cuda_device.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "plan/target.h"
 #include "runtime/control.h"
 

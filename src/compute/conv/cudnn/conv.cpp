@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "compute/conv/cudnn/conv_offsets.h"
 #include "compute/conv/cudnn/engine_tuner.h"
+#include "compute/conv/cudnn/step_workspace.h"
 #include "compute/conv/narrow/narrow_step.h"
 #include "compute/copy/packed_parameters.h"
 #include "compute/devices/cuda/executors.h"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
+#include "compute/executor.h"
 
 namespace trainyard::cudnn {
 
@@ -33,5 +34,15 @@ class StepWorkspace {
   std::size_t cap_;
   OffsetAllocator allocator_;
 };
+
+/// The slots in a convolution step's workspace that precede the engine's: an engine may take at
+/// most workspace.left().
+struct ConvOffsets {
+  StepWorkspace workspace;
+  std::size_t partials = 0;  // of the sums of the bias's gradient
+};
+
+/// `cap`: the maximum bytes of step and engine together.
+[[nodiscard]] ConvOffsets conv_offsets(const StepDescription& step, std::size_t cap);
 
 }  // namespace trainyard::cudnn

@@ -10,7 +10,8 @@
 #include "compute/conv/onednn/executors.h"
 #include "compute/conv/weight_gradient/weight_gradient.h"
 #include "compute/copy/adds_apart.h"
-#include "ops/channel_sums.h"
+#include "compute/elementwise/channel_sums.h"
+#include "launcher/launch.h"
 
 namespace trainyard::onednn {
 namespace {

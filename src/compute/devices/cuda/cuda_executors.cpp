@@ -1,24 +1,23 @@
 #include "compute/devices/cuda/cuda_executors.h"
 
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "compute/devices/cuda/executors.h"
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/cuda/functors.h"
+#include "compute/table.h"
 
 namespace trainyard {
 namespace {
 
 using cudnn::ContextPtr;
 
-class Executors final : public ExecutorFactory, public WeightPacking {
+class Executors final : public DeviceExecutors, public WeightPacking {
  public:
   explicit Executors(CudaExecutorSettings settings)
-      : functors_(cuda::make_functor_executors(*settings.queue)),
-        context_(std::make_shared<cudnn::Context>(std::move(settings))),
+      : context_(std::make_shared<cudnn::Context>(std::move(settings))),
         packing_(
             cudnn::make_weight_packing(*context_->settings().device, *context_->settings().queue)) {
     const CudaExecutorSettings& given = context_->settings();
@@ -27,25 +26,14 @@ class Executors final : public ExecutorFactory, public WeightPacking {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    const std::string_view type = step.op->type();
-    if (type == "conv" || type == "conv_transpose") return cudnn::make_conv(context_, step);
-    if (type == "dense") return cudnn::make_dense(context_, step);
-    if (type == "lstm" || type == "simple_rnn") return cudnn::make_recurrent(context_, step);
-    if (step.form.sums_layer_bias()) return cudnn::make_relu_bias(context_->stream(), step);
-    std::unique_ptr<Executor> executor = cudnn::make_channels(context_->stream(), step);
-    if (executor == nullptr) executor = functors_->make(step);
-    TY_CHECK(executor != nullptr, step.op->type());
-    return executor;
-  }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,
-                                                       int threads) const override {
-    return functors_->make_reorder(from, from_type, to, to_type, threads);
+                                                       int /*threads*/) const override {
+    return cuda::make_functor_reorder(context_->stream(), from, from_type, to, to_type);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
-                                                          int threads) const override {
-    return functors_->make_accumulate(layout, type, threads);
+                                                          int /*threads*/) const override {
+    return cuda::make_functor_accumulate(context_->stream(), layout, type);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
                                                     DType storage) const override {
@@ -61,8 +49,28 @@ class Executors final : public ExecutorFactory, public WeightPacking {
   }
   [[nodiscard]] std::string choices() const override { return context_->book().chosen(); }
 
+ protected:
+  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+    return cudnn::make_conv(context_, step);
+  }
+  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+    return cudnn::make_dense(context_, step);
+  }
+  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+    return cudnn::make_recurrent(context_, step);
+  }
+  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+    return cudnn::make_channels(context_->stream(), step);
+  }
+  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+    return cudnn::make_channels(context_->stream(), step);
+  }
+  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+    return step.form.sums_layer_bias() ? cudnn::make_relu_bias(context_->stream(), step)
+                                       : cuda::make_functor_executor(context_->stream(), step);
+  }
+
  private:
-  std::unique_ptr<ExecutorFactory> functors_;
   ContextPtr context_;
   std::unique_ptr<WeightPacking> packing_;
   std::optional<StepQueues> queues_;

@@ -10,9 +10,9 @@
 
 #include "compute/channel_rows.h"
 #include "compute/conv/conv_step.h"
-#include "compute/copy/weight_packing.h"
 #include "compute/executor.h"
 #include "compute/matmul/product_shape.h"
+#include "compute/weight_packing.h"
 #include "device/device.h"
 #include "tensor/layout.h"
 

@@ -1,14 +1,13 @@
 #include "compute/elementwise/cuda/functors.h"
 #include "compute/elementwise/functor_executor.h"
 #include "launcher/cuda_launch.cuh"
-#include "ops/functor_ops.h"
 
 namespace trainyard::cuda {
 
 std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
                                                    const StepDescription& step) {
-  return make_listed_executor<GpuFloats>(
-      step, CudaLauncher(stream), static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
+  return make_listed_executor<GpuFloats>(step, CudaLauncher(stream),
+                                         static_cast<const ActivationList*>(nullptr));
 }
 
 }  // namespace trainyard::cuda

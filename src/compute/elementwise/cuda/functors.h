@@ -8,15 +8,15 @@
 #include <memory>
 
 #include "compute/executor.h"
-#include "device/device.h"
 
 namespace trainyard::cuda {
 
-/// On a queue of a CUDA device, which must be current while executors run and must outlive them.
-/// make() returns null for an op that is not in ops/functor_ops.h.
-[[nodiscard]] std::unique_ptr<ExecutorFactory> make_functor_executors(const Queue& queue);
+/// The executor of an op of compute/elementwise/all.h; null for other ops. The stream's device must
+/// be current while executors run, and both must outlive them.
+[[nodiscard]] std::unique_ptr<Executor> make_functor_executor(cudaStream_t stream,
+                                                              const StepDescription& step);
 
-// The parts of the factory, compiled separately. Null if the op is in another part of the list.
+// The lists, compiled separately. Null if the op is in another list.
 [[nodiscard]] std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
                                                                  const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_place_executor(cudaStream_t stream,

@@ -1,13 +1,12 @@
 #include "compute/elementwise/cuda/functors.h"
 #include "compute/elementwise/functor_executor.h"
 #include "launcher/cuda_launch.cuh"
-#include "ops/functor_ops.h"
 
 namespace trainyard::cuda {
 
 std::unique_ptr<Executor> make_loss_executor(cudaStream_t stream, const StepDescription& step) {
   return make_listed_executor<GpuFloats>(step, CudaLauncher(stream),
-                                         static_cast<const LossOps*>(nullptr));
+                                         static_cast<const LossList*>(nullptr));
 }
 
 }  // namespace trainyard::cuda

@@ -19,7 +19,7 @@ class DenseStep : public Executor {
  public:
   DenseStep(ContextPtr context, const StepDescription& step)
       : context_(std::move(context)),
-        dense_(static_cast<const DenseOp&>(*step.op).values()),
+        dense_(op_as<DenseOp>(step).values()),
         has_bias_(dense_.bias),
         storage_(step.storage),
         tf32_(step.tf32),

@@ -1,0 +1,148 @@
+// Dropout of elements and of channels, and normal noise.
+#pragma once
+
+#include <array>
+#include <tuple>
+
+#include "base/normal.h"
+#include "compute/elementwise/draws.h"
+#include "compute/elementwise/functor_step.h"
+#include "compute/elementwise/places.h"
+#include "ops/dropout.h"
+#include "ops/step_tensors.h"
+
+namespace trainyard {
+
+/// The mask of a layer's step.
+[[nodiscard]] inline DropoutMask mask_of(const DropOp& op, const FunctorStep& step,
+                                         const StepTensors& tensors) {
+  return {.batch = tensors.batch, .node = step.node, .threshold = drop_threshold(op.values().rate)};
+}
+/// The factor of what is kept.
+template <class A>
+[[nodiscard]] A kept_scale(const DropOp& op) {
+  return static_cast<A>(1.0 / (1.0 - op.values().rate));
+}
+
+/// Kept and scaled if the draw is at least the threshold, else 0.
+template <class T>
+struct Dropping {
+  std::uint32_t threshold;
+  Arithmetic<T> scale;
+  TY_HD T operator()(T value, std::uint32_t drawn) const {
+    const T kept = static_cast<T>(value * scale);
+    return drawn >= threshold ? kept : T{};
+  }
+};
+
+struct DropoutFunctors : FunctorsOf<DropoutOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"dropout"};
+  static constexpr bool kElementwise = true;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
+    const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
+    if (step.pass == Pass::forward_eval) {
+      map<T, T>(launcher, step.walk, Copy{}, in, out);
+      return;
+    }
+    const DropoutMask drawn = mask_of(op, step, tensors);
+    const Dropping<T> dropping{drawn.threshold, kept_scale<Arithmetic<T>>(op)};
+    change_by_draws<T>(launcher, drawn, dropping, in, out);
+  }
+};
+
+/// The factor of each channel of each sample: 0 or `scale`. Four neighbouring channels share a
+/// draw. Call i is for channel i % channels of sample i / channels.
+template <class A>
+struct ChannelFactor {
+  DropoutMask mask;
+  std::int64_t channels;
+  A scale;
+  A* factors;  // [n, channels]
+
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t n = i / channels, c = i - n * channels;
+    const std::uint32_t word = DropoutMask::word(mask.sample(n), static_cast<std::uint32_t>(c));
+    factors[i] = word >= mask.threshold ? scale : A(0);
+  }
+};
+
+/// y = x * factor of the channel; a channel that is dropped is 0 whatever it holds.
+template <class T>
+struct ChannelProduct {
+  using A = Arithmetic<T>;
+  const T* x;
+  const A* factors;  // [n, channels]
+  Places from;
+  TY_HD A operator()(const Place& at) const {
+    const A factor = factors[at.n * from.channels + at.c];
+    const A value = x[from.offset(at, at.pixel)];
+    return factor == 0 ? A(0) : value * factor;
+  }
+};
+
+struct SpatialDropoutFunctors : FunctorsOf<SpatialDropoutOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"spatial_dropout"};
+  static constexpr bool kElementwise = false;
+
+  /// The factors of the channels.
+  template <class T>
+  [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
+    return static_cast<std::size_t>(channels_of(step)) * sizeof(Arithmetic<T>);
+  }
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    using A = Arithmetic<T>;
+    const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
+    const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
+    DropoutMask drawn = mask_of(op, step, tensors);
+    const bool drops = step.pass != Pass::forward_eval;
+    if (!drops) drawn.threshold = 0;
+    A* const factors = static_cast<A*>(tensors.workspace);
+    launcher.each(channels_of(step), ChannelFactor<A>{drawn, in.layout.extent[1],
+                                                      drops ? kept_scale<A>(op) : A(1), factors});
+    map_places<T>(launcher, out, ChannelProduct<T>{in.as<T>(), factors, Places(in.layout)});
+  }
+
+ private:
+  /// Of all samples.
+  [[nodiscard]] static std::int64_t channels_of(const FunctorStep& step) {
+    return step.inputs[0].extent[0] * step.inputs[0].extent[1];
+  }
+};
+
+/// x + deviation * z with z from a standard normal distribution.
+template <class T>
+struct Noisy {
+  using A = Arithmetic<T>;
+  A deviation;
+  TY_HD T operator()(T x, std::uint32_t drawn) const {
+    return static_cast<T>(static_cast<A>(x) + deviation * math::normal_of<A>(drawn));
+  }
+};
+
+struct GaussianNoiseFunctors : FunctorsOf<GaussianNoiseOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"gaussian_noise"};
+  static constexpr bool kElementwise = true;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
+    const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
+    if (step.pass != Pass::forward_train) {
+      map<T, T>(launcher, step.walk, Copy{}, in, out);
+      return;
+    }
+    const DropoutMask mask{.batch = tensors.batch, .node = step.node, .threshold = 0};
+    const Noisy<T> noisy{static_cast<Arithmetic<T>>(op.values().stddev)};
+    change_by_draws<T>(launcher, mask, noisy, in, out);
+  }
+};
+
+/// The functors above.
+using DropoutList = std::tuple<DropoutFunctors, SpatialDropoutFunctors, GaussianNoiseFunctors>;
+
+}  // namespace trainyard

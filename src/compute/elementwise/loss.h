@@ -1,0 +1,272 @@
+// Losses: a value and a gradient for each row of a batch; and the metrics that are likelihoods.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "compute/elementwise/functor_step.h"
+#include "compute/elementwise/loss_functions.h"
+#include "compute/elementwise/metrics.h"
+#include "ops/loss.h"
+#include "ops/step_tensors.h"
+
+namespace trainyard {
+
+/// The rows of a batch, n samples or positions, with their targets. Pointers are device memory.
+template <class T>
+struct LossRows {
+  using A = Arithmetic<T>;
+  const T* x;  // [n, classes]
+  std::int64_t classes;
+  A smoothing;
+  const float* dense = nullptr;          // [n, classes]
+  const std::int32_t* labels = nullptr;  // or [n, each]
+  std::int64_t each = 1;                 // labels and weights of a sample, 1 or 2
+  const float* weights = nullptr;        // [n, each]; null: 1
+  std::int64_t positions = 1;            // rows of a sample
+  const StepState* state = nullptr;
+
+  [[nodiscard]] TY_HD bool counts(std::int64_t n) const {
+    return n < state->valid * positions && (weights == nullptr || weight(n) != 0);
+  }
+  /// What a row's loss is multiplied by.
+  [[nodiscard]] TY_HD A factor(std::int64_t n) const {
+    return weights != nullptr ? weight(n) : A(1) / static_cast<A>(positions);
+  }
+  [[nodiscard]] TY_HD A weight(std::int64_t n) const {
+    const float* const own = weights + n * each;
+    return each == 1 ? A(own[0]) : A(own[0]) + A(own[1]);
+  }
+  [[nodiscard]] TY_HD LossRow<T> row(std::int64_t n) const {
+    LossRow<T> row{x + n * classes, classes, smoothing};
+    if (dense != nullptr) {
+      row.dense = dense + n * classes;
+      return row;
+    }
+    row.label = labels[n * each];
+    if (each == 1) return row;
+    row.second = labels[n * each + 1];
+    row.share = A(weights[n * each + 1]) / weight(n);
+    return row;
+  }
+};
+
+/// Forward: a row is a sample or a position.
+template <class Loss, class T>
+struct LossValues {
+  LossRows<T> rows;
+  Arithmetic<T>* losses;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    using A = Arithmetic<T>;
+    A loss = A(0);
+    if (rows.counts(n)) {
+      const LossRow<T> row = rows.row(n);
+      loss = row.has_target() ? Loss{}.value(team, row) : math::kNotANumber<A>;
+      loss *= rows.factor(n);
+    }
+    team.once([&] { losses[n] = loss; });
+  }
+};
+
+/// Backward: a row is a sample or a position. dx may be x.
+template <class Loss, class T>
+struct LossGradients {
+  LossRows<T> rows;
+  const Arithmetic<T>* dy;  // [n]; null: the state's gradient scale
+  T* dx;                    // [n, classes]
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    using A = Arithmetic<T>;
+    T* const out = dx + n * rows.classes;
+    if (!rows.counts(n)) return team.each(rows.classes, [&](std::int64_t c) { out[c] = T{}; });
+    A scale = dy != nullptr ? dy[n] : static_cast<A>(rows.state->gradient_scale);
+    scale *= rows.factor(n);
+    Loss{}.gradient(team, rows.row(n), scale, out);
+  }
+};
+
+/// What StepForm::loss computes of a row; the values' gradient comes last, since it may take their
+/// place.
+template <class Loss, class T>
+struct LossHeadRows {
+  LossValues<Loss, T> values;
+  LossGradients<Loss, T> gradients;
+  TopKRows<T> accuracy = {};            // without `right`: none
+  T* x = nullptr;                       // [n, classes]
+  const Arithmetic<T>* bias = nullptr;  // [classes], which x lacks; null: nothing
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    if (bias != nullptr) {
+      T* const own = x + n * values.rows.classes;
+      team.each(values.rows.classes, [&](std::int64_t c) {
+        own[c] = static_cast<T>(static_cast<Arithmetic<T>>(own[c]) + bias[c]);
+      });
+    }
+    if (accuracy.right != nullptr) accuracy(team, n);
+    values(team, n);
+    gradients(team, n);
+  }
+};
+
+template <class Loss>
+struct LossFunctors : FunctorsOf<LossOp> {
+  static constexpr std::array<std::string_view, 1> kOps{Loss::kName};
+  static constexpr bool kElementwise = false;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    using A = Arithmetic<T>;
+    const LossRows<T> rows = rows_of<T>(step, tensors);
+    const std::int64_t count = tensors.inputs[0].layout.extent[0] * rows.positions;
+    if (step.form.loss) {
+      launcher.rows(count, head_of<T>(step, tensors, rows));
+    } else if (step.backward()) {
+      const A* const dy =
+          tensors.output_gradients.empty() ? nullptr : tensors.output_gradients[0].as<const A>();
+      launcher.rows(count, LossGradients<Loss, T>{rows, dy, tensors.input_gradients[0].as<T>()});
+    } else {
+      launcher.rows(count, LossValues<Loss, T>{rows, tensors.outputs[0].as<A>()});
+    }
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] LossHeadRows<Loss, T> head_of(const FunctorStep& step, const StepTensors& tensors,
+                                              const LossRows<T>& rows) const {
+    using A = Arithmetic<T>;
+    LossHeadRows<Loss, T> head{.values = {rows, tensors.outputs[0].as<A>()},
+                               .gradients = {rows, nullptr, tensors.input_gradients[0].as<T>()}};
+    if (const TopKOp* const accuracy = step.form.accuracy) {
+      head.accuracy =
+          TopKFunctors{{*accuracy}}.rows_of<T>(tensors, tensors.inputs.back(), tensors.outputs[1]);
+    }
+    if (step.form.adds_layer_bias()) {
+      head.x = tensors.inputs[0].as<T>();
+      head.bias = tensors.parameters[0].as<const A>();
+    }
+    return head;
+  }
+
+  template <class T>
+  [[nodiscard]] LossRows<T> rows_of(const FunctorStep& step, const StepTensors& tensors) const {
+    const TensorView &outputs = tensors.inputs[0], &target = tensors.inputs[1];
+    LossRows<T> rows{outputs.as<T>(), outputs.layout.extent[1],
+                     static_cast<Arithmetic<T>>(this->op.values().label_smoothing)};
+    if (target.type == DType::f32) {
+      rows.dense = target.as<const float>();
+    } else {
+      rows.labels = target.as<const std::int32_t>();
+      rows.each = outputs.layout.rank == 4 ? 1 : target.layout.extent[1];
+    }
+    rows.positions = outputs.layout.extent[3];
+    if (step.inputs.size() == 3) rows.weights = tensors.inputs[2].as<const float>();
+    rows.state = tensors.batch.state;
+    return rows;
+  }
+};
+
+/// sum[n] = sum over losses of weight * loss[n], in their order.
+template <class A>
+struct SumLosses {
+  const A* losses[kMostLosses];  // [n]
+  double weights[kMostLosses];
+  int count;
+  A* sum;  // [n]
+  TY_HD void operator()(std::int64_t n) const {
+    A total = A(0);
+    for (int i = 0; i < count; ++i) total += static_cast<A>(weights[i]) * losses[i][n];
+    sum[n] = total;
+  }
+};
+
+/// The gradient of each loss: its weight times the state's gradient scale.
+template <class A>
+struct LossSumGradients {
+  A* gradients[kMostLosses];  // [n]; null: not needed
+  double weights[kMostLosses];
+  int count;
+  const StepState* state;
+  TY_HD void operator()(std::int64_t n) const {
+    for (int i = 0; i < count; ++i) {
+      if (gradients[i] != nullptr) {
+        gradients[i][n] = static_cast<A>(weights[i] * state->gradient_scale);
+      }
+    }
+  }
+};
+
+struct LossSumFunctors : FunctorsOf<LossSumOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"loss_sum"};
+  static constexpr bool kElementwise = false;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    using A = Arithmetic<T>;
+    const std::int64_t samples = step.inputs[0].extent[0];
+    const std::span<const double> weights = op.weights();
+    const int count = static_cast<int>(weights.size());
+    if (step.backward()) {
+      LossSumGradients<A> backward{{}, {}, count, tensors.batch.state};
+      for (int i = 0; i < count; ++i) {
+        backward.gradients[i] = tensors.input_gradients[i].as<A>();
+        backward.weights[i] = weights[i];
+      }
+      return launcher.each(samples, backward);
+    }
+    SumLosses<A> forward{{}, {}, count, tensors.outputs[0].as<A>()};
+    for (int i = 0; i < count; ++i) {
+      forward.losses[i] = tensors.inputs[i].as<const A>();
+      forward.weights[i] = weights[i];
+    }
+    launcher.each(samples, forward);
+  }
+};
+
+/// -log p of the label's class, with p = softmax(x): the cross-entropy without smoothing. A row is
+/// a sample or a position.
+template <class T>
+struct LikelihoodRows {
+  LossRows<T> rows;
+  Arithmetic<T>* values;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    using A = Arithmetic<T>;
+    A value = A(0);
+    if (rows.counts(n)) {
+      const LossRow<T> row = rows.row(n);
+      value = row.has_target() ? CrossEntropy{}.value(team, row) : math::kNotANumber<A>;
+    }
+    team.once([&] { values[n] = value; });
+  }
+};
+
+struct LikelihoodFunctors : FunctorsOf<LikelihoodOp> {
+  static constexpr std::array<std::string_view, 2> kOps{"perplexity", "bits_per_character"};
+  static constexpr bool kElementwise = false;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    if (step.backward()) return;  // metrics have no gradient, and none is requested
+    const TensorView& values = tensors.inputs[0];
+    const LossRows<T> rows{.x = values.as<T>(),
+                           .classes = values.layout.extent[1],
+                           .smoothing = 0,
+                           .labels = tensors.inputs[1].as<const std::int32_t>(),
+                           .positions = values.layout.extent[3],
+                           .state = tensors.batch.state};
+    launcher.rows(values.layout.extent[0] * rows.positions,
+                  LikelihoodRows<T>{rows, tensors.outputs[0].as<Arithmetic<T>>()});
+  }
+};
+
+template <class... Functions>
+std::tuple<LossFunctors<Functions>..., LossSumFunctors, LikelihoodFunctors> list_losses(
+    std::tuple<Functions...>);
+
+/// The functors of every loss, and those above.
+using LossList = decltype(list_losses(std::declval<LossFunctions>()));
+
+}  // namespace trainyard

@@ -1,0 +1,144 @@
+#include "ops/joins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/expect.h"
+
+namespace trainyard {
+
+namespace {
+
+/// One output of the inputs' shape. Throws ShapeError unless there are at least two inputs, all of
+/// the same shape.
+Signature infer_same_shapes(std::string_view op, std::span<const Shape> inputs) {
+  if (inputs.size() < 2) {
+    throw ShapeError(fmt::format("{} needs at least two branches, found {}", op, inputs.size()));
+  }
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    if (inputs[i] == inputs[0]) continue;
+    throw ShapeError(fmt::format("branches differ: {} from branch 0, {} from branch {}",
+                                 inputs[0].text(), inputs[i].text(), i));
+  }
+  return {.outputs = {inputs[0]}};
+}
+
+}  // namespace
+
+Signature AddOp::infer(std::span<const Shape> inputs) const {
+  return infer_same_shapes("add", inputs);
+}
+
+Contract AddOp::contract() const {
+  Contract contract;
+  contract.in_place_forward = true;
+  contract.in_place_backward = true;
+  contract.alias_gradient = !attributes_.relu;
+  contract.shared_gradient = true;
+  contract.can.set(Can::write_slices, attributes_.relu);
+  contract.backward_reads_outputs = attributes_.relu;
+  contract.keeps_steps = true;
+  return contract;
+}
+
+std::unique_ptr<Op> AddOp::with_relu() const {
+  if (attributes_.relu) return nullptr;
+  return std::make_unique<AddOp>(AddAttributes{.relu = true});
+}
+
+std::string AddOp::attributes() const { return attributes_.relu ? "{relu: true}" : "{}"; }
+
+namespace {
+
+bool fit(const Shape& a, const Shape& b) { return a.with(1, 1) == b.with(1, 1); }
+
+}  // namespace
+
+Signature ConcatOp::infer(std::span<const Shape> inputs) const {
+  const Shape& first = inputs[0];
+  require_features_or_images(first);
+  std::int64_t channels = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].rank() != first.rank() || !fit(inputs[i], first)) {
+      throw ShapeError(
+          fmt::format("branches differ beyond channels: {} from branch 0, {} from "
+                      "branch {}",
+                      first.text(), inputs[i].text(), i));
+    }
+    channels += inputs[i].c();
+  }
+  return {.outputs = {first.with(1, channels)}};
+}
+
+Contract ConcatOp::contract() const {
+  return {.keeps_steps = true, .layouts = Contract::Layouts::same};
+}
+
+namespace {
+
+/// True for [n, c, 1, 1] and [n, c] next to another [n, c, h, w].
+bool scales(const Shape& factors, const Shape& map) {
+  const bool one_pixel = factors.h() == 1 && factors.w() == 1;
+  return map.rank() == 4 && factors != map && one_pixel && factors.n() == map.n() &&
+         factors.c() == map.c();
+}
+
+}  // namespace
+
+Signature MultiplyOp::infer(std::span<const Shape> inputs) const {
+  for (const Shape& map : inputs) {
+    if (std::ranges::none_of(inputs, [&](const Shape& shape) { return scales(shape, map); })) {
+      continue;
+    }
+    if (inputs.size() > 2) {
+      throw ShapeError(
+          fmt::format("a map and the factors of its channels, [c, 1, 1] or [c], are multiplied two "
+                      "at a time, found {} branches",
+                      inputs.size()));
+    }
+    Signature signature;
+    signature.outputs = {map};
+    return signature;
+  }
+  return infer_same_shapes("multiply", inputs);
+}
+
+Contract MultiplyOp::contract() const {
+  return {.backward_reads_inputs = true, .keeps_steps = true};
+}
+
+Signature AverageOp::infer(std::span<const Shape> inputs) const {
+  return infer_same_shapes("average", inputs);
+}
+
+Contract AverageOp::contract() const {
+  return {.in_place_forward = true,
+          .in_place_backward = true,
+          .shared_gradient = true,
+          .keeps_steps = true};
+}
+
+Signature MaximumOp::infer(std::span<const Shape> inputs) const {
+  return infer_same_shapes("maximum", inputs);
+}
+
+Contract MaximumOp::contract() const {
+  return {.backward_reads_inputs = true, .keeps_steps = true};
+}
+
+std::span<const config::Kind<Op>> join_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      {"add", "sum of branches of one shape", &read_plain_op<AddOp>},
+      {"concat", "concatenation of branches along channels", &read_plain_op<ConcatOp>},
+      {"multiply",
+       "product of branches of one shape, or of a map and factors [c, 1, 1] or [c] of its "
+       "channels",
+       &read_plain_op<MultiplyOp>},
+      {"average", "mean of branches of one shape", &read_plain_op<AverageOp>},
+      {"maximum", "largest value of branches of one shape", &read_plain_op<MaximumOp>},
+  };
+  return kinds;
+}
+
+}  // namespace trainyard
