@@ -42,6 +42,11 @@ const Function& function_of(const OnnxLayer& layer) {
   return layer.op<ActivationOp<Function>>().values();
 }
 
+void emit_relu6(const OnnxLayer& layer) {
+  layer.put("Clip",
+            {layer.input(), layer.constant("least", {}, {0}), layer.constant("most", {}, {6})});
+}
+
 void emit_leaky_relu(const OnnxLayer& layer) {
   layer.apply("LeakyRelu", {{"alpha", static_cast<float>(function_of<LeakyRelu>(layer).slope)}});
 }
@@ -124,6 +129,7 @@ constexpr OnnxForm kForms[] = {
     {"softmax", [](const OnnxLayer& layer) { emit_over_channels(layer, "Softmax"); }},
     {"prelu", &emit_prelu},
     {"relu", &same<kRelu>},
+    {"relu6", &emit_relu6},
     {"leaky_relu", &emit_leaky_relu},
     {"elu", &emit_elu},
     {"selu", &emit_selu},

@@ -34,6 +34,21 @@ struct Relu {
   }
 };
 
+/// y = min(max(x, 0), 6); NaN stays NaN (MobileNet).
+struct Relu6 {
+  static constexpr std::string_view kName = "relu6", kHelp = "x cut to [0, 6]";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    const T above = x < 0 ? T(0) : x;
+    return above > 6 ? T(6) : above;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    return y > 0 && y < 6 ? dy : T(0);
+  }
+};
+
 /// y = x for x >= 0, else slope * x.
 struct LeakyRelu {
   static constexpr std::string_view kName = "leaky_relu", kHelp = "x, or slope * x below 0";
@@ -306,7 +321,7 @@ template <class Function>
 }
 
 /// Every activation, in the order of the reference.
-using Activations = std::tuple<Relu, LeakyRelu, Elu, Selu, Gelu, Swish, HardSwish, Sigmoid,
+using Activations = std::tuple<Relu, Relu6, LeakyRelu, Elu, Selu, Gelu, Swish, HardSwish, Sigmoid,
                                HardSigmoid, Tanh, Softplus, Softsign, Mish, Identity>;
 
 /// Any shape to the same shape; channels of a pixel (or sample) sum to 1.
