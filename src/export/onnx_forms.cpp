@@ -90,7 +90,7 @@ void emit_over_channels(const OnnxLayer& layer, const std::string& type) {
 
 constexpr char kRelu[] = "Relu", kHardSwish[] = "HardSwish", kSigmoid[] = "Sigmoid",
                kTanh[] = "Tanh", kSoftplus[] = "Softplus", kSoftsign[] = "Softsign",
-               kMean[] = "Mean", kMax[] = "Max";
+               kMean[] = "Mean", kMax[] = "Max", kMin[] = "Min";
 
 constexpr OnnxForm kForms[] = {
     {"conv", &emit_conv},
@@ -126,6 +126,7 @@ constexpr OnnxForm kForms[] = {
     {"multiply", &emit_multiply},
     {"average", &same<kMean>},
     {"maximum", &same<kMax>},
+    {"minimum", &same<kMin>},
     {"softmax", [](const OnnxLayer& layer) { emit_over_channels(layer, "Softmax"); }},
     {"prelu", &emit_prelu},
     {"relu", &same<kRelu>},

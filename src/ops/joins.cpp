@@ -127,6 +127,14 @@ Contract MaximumOp::contract() const {
   return {.backward_reads_inputs = true, .keeps_steps = true};
 }
 
+Signature MinimumOp::infer(std::span<const Shape> inputs) const {
+  return infer_same_shapes("minimum", inputs);
+}
+
+Contract MinimumOp::contract() const {
+  return {.backward_reads_inputs = true, .keeps_steps = true};
+}
+
 std::span<const config::Kind<Op>> join_kinds() {
   static const config::Kind<Op> kinds[] = {
       {"add", "sum of branches of one shape", &read_plain_op<AddOp>},
@@ -137,6 +145,7 @@ std::span<const config::Kind<Op>> join_kinds() {
        &read_plain_op<MultiplyOp>},
       {"average", "mean of branches of one shape", &read_plain_op<AverageOp>},
       {"maximum", "largest value of branches of one shape", &read_plain_op<MaximumOp>},
+      {"minimum", "smallest value of branches of one shape", &read_plain_op<MinimumOp>},
   };
   return kinds;
 }

@@ -1,4 +1,4 @@
-// Branches joined: sum, concatenation, product, mean and maximum.
+// Branches joined: sum, concatenation, product, mean, maximum and minimum.
 #pragma once
 
 #include <string>
@@ -65,6 +65,15 @@ class AverageOp final : public Op {
 class MaximumOp final : public Op {
  public:
   [[nodiscard]] std::string_view type() const override { return "maximum"; }
+  [[nodiscard]] int arity() const override { return -1; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] Contract contract() const override;
+};
+
+/// The same with the smallest.
+class MinimumOp final : public Op {
+ public:
+  [[nodiscard]] std::string_view type() const override { return "minimum"; }
   [[nodiscard]] int arity() const override { return -1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;

@@ -250,22 +250,33 @@ struct Larger {
   }
 };
 
-/// dx[o] = 0 where the other input wins: where it is larger or, if it is an earlier branch, equal.
-template <class T>
-struct MaximumLoss {
+/// The smaller of two; NaN wins.
+struct Smaller {
+  static constexpr bool kKeepsZero = true;
+  template <class T>
+  TY_HD T operator()(T a, T b) const {
+    return a != a || a < b ? a : b;
+  }
+};
+
+/// dx[o] = 0 where the other input wins: where it is larger (with kSmallest: smaller) or, if it is
+/// an earlier branch, equal.
+template <class T, bool kSmallest>
+struct ExtremumLoss {
   T* dx;
   const T* own;
   const T* other;
   bool other_is_earlier;
   TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t j) const {
     const auto a = static_cast<Arithmetic<T>>(own[i]), b = static_cast<Arithmetic<T>>(other[j]);
-    const bool wins = a > b || (a == b && !other_is_earlier);
+    const bool wins = (kSmallest ? a < b : a > b) || (a == b && !other_is_earlier);
     dx[o] = wins ? dx[o] : T{};
   }
 };
 
-struct MaximumFunctors : FunctorsOf<MaximumOp> {
-  static constexpr std::array<std::string_view, 1> kOps{"maximum"};
+/// Those of maximum and minimum.
+template <class OpType, class Chosen, bool kSmallest>
+struct ExtremumFunctors : FunctorsOf<OpType> {
   static constexpr bool kElementwise = true;
 
   template <class T, class Launcher>
@@ -275,7 +286,7 @@ struct MaximumFunctors : FunctorsOf<MaximumOp> {
       const TensorView& out = tensors.outputs[0];
       for (std::size_t i = 1; i < count; ++i) {
         const TensorView& before = i == 1 ? tensors.inputs[0] : out;
-        map<T>(launcher, step.walk, Larger{}, before, tensors.inputs[i], out);
+        map<T>(launcher, step.walk, Chosen{}, before, tensors.inputs[i], out);
       }
       return;
     }
@@ -293,14 +304,22 @@ struct MaximumFunctors : FunctorsOf<MaximumOp> {
     for (std::size_t other = 0; other < tensors.inputs.size(); ++other) {
       if (other == i) continue;
       const TensorView& rival = tensors.inputs[other];
-      const MaximumLoss<T> loss{dx.as<T>(), own.as<T>(), rival.as<T>(), other < i};
+      const ExtremumLoss<T, kSmallest> loss{dx.as<T>(), own.as<T>(), rival.as<T>(), other < i};
       map_elements(launcher, step.walk, loss, dx.layout, own.layout, rival.layout);
     }
   }
 };
 
+struct MaximumFunctors : ExtremumFunctors<MaximumOp, Larger, false> {
+  static constexpr std::array<std::string_view, 1> kOps{"maximum"};
+};
+
+struct MinimumFunctors : ExtremumFunctors<MinimumOp, Smaller, true> {
+  static constexpr std::array<std::string_view, 1> kOps{"minimum"};
+};
+
 /// The functors above.
-using JoinList =
-    std::tuple<AddFunctors, ConcatFunctors, MultiplyFunctors, AverageFunctors, MaximumFunctors>;
+using JoinList = std::tuple<AddFunctors, ConcatFunctors, MultiplyFunctors, AverageFunctors,
+                            MaximumFunctors, MinimumFunctors>;
 
 }  // namespace trainyard
