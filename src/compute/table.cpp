@@ -45,6 +45,7 @@ std::vector<TableRow> list_rows() {
        "pool/blocks.cpp",
        "pool/reference.cpp",
        "pool/pool_rows.h"},
+      {pooling, {"lp_pool"}, "pool/power.h", "pool/reference.cpp", "pool/power.h"},
       functor_row<SequenceList>("elementwise/sequence.h"),
       functor_row<NormList>("elementwise/norm.h"),
       functor_row<LrnList>("elementwise/lrn.h"),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ops/activation.h"
+#include "ops/pool.h"
 
 namespace trainyard {
 namespace {
@@ -84,6 +85,23 @@ void emit_mish(const OnnxLayer& layer) {
   layer.put("Mul", {layer.input(), factor});
 }
 
+/// As MaxPool and AveragePool, with padding that adds nothing. Throws Inexpressible for a p that is
+/// no whole number.
+void emit_lp_pool(const OnnxLayer& layer) {
+  const auto& op = layer.op<PoolOp>();
+  const auto p = static_cast<std::int64_t>(op.values().p);
+  if (static_cast<double>(p) != op.values().p) {
+    throw Inexpressible("has a p that is no whole number, and ONNX's LpPool takes no other");
+  }
+  const PoolOp::Geometry window = op.geometry(layer.input_shape());
+  const Margins& pads = window.margins;
+  using Dims = OnnxLayer::Dims;
+  layer.apply("LpPool", {{"p", p},
+                         {"kernel_shape", Dims{window.size.h, window.size.w}},
+                         {"strides", Dims{window.stride.h, window.stride.w}},
+                         {"pads", Dims{pads.top, pads.left, pads.bottom, pads.right}}});
+}
+
 void emit_over_channels(const OnnxLayer& layer, const std::string& type) {
   layer.apply(type, {{"axis", std::int64_t{1}}});
 }
@@ -109,6 +127,7 @@ constexpr OnnxForm kForms[] = {
     {"avg_pool", &emit_pool},
     {"global_max_pool", &emit_global_pool},
     {"global_avg_pool", &emit_global_pool},
+    {"lp_pool", &emit_lp_pool},
     {"pool_steps", &emit_pool_steps},
     {"upsample", &emit_upsample},
     {"pad", &emit_pad},

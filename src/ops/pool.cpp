@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/text.h"
 #include "ops/expect.h"
 
 namespace trainyard {
@@ -38,6 +39,9 @@ void declare_pool(config::Fields& fields, PoolAttributes& pool) {
     pool.count_pad = profile != config::Profile::keras2;
     fields.field("count_pad", pool.count_pad, "count padding in the divisor (Caffe, MXNet, torch)");
   }
+  if (pool.kind == PoolKind::power) {
+    fields.field("p", pool.p, "exponent of the sum of powers", {.minimum = 1});
+  }
   pool.stride = stride.value_or(stepwise ? config::Pair{1, 1} : pool.size);
 }
 
@@ -68,6 +72,7 @@ PoolOp::Geometry PoolOp::geometry(const Shape& input) const {
 }
 
 std::string_view PoolOp::type() const {
+  if (attributes_.kind == PoolKind::power) return "lp_pool";
   if (attributes_.kind == PoolKind::max) return attributes_.global ? "global_max_pool" : "max_pool";
   return attributes_.global ? "global_avg_pool" : "avg_pool";
 }
@@ -90,7 +95,11 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
 }
 
 Contract PoolOp::contract() const {
-  return {.can = {Can::write_slices}, .layouts = Contract::Layouts::any};
+  const bool power = attributes_.kind == PoolKind::power;
+  return {.backward_reads_inputs = power,
+          .backward_reads_outputs = power,
+          .can = {Can::write_slices},
+          .layouts = Contract::Layouts::any};
 }
 
 std::string PoolOp::attributes() const {
@@ -101,6 +110,7 @@ std::string PoolOp::attributes() const {
   std::string out = fmt::format("{{size: {}, stride: {}, pad: {}, ceil: {}", text_of(pool.size),
                                 text_of(stride), text_of(pool.pad), pool.ceil);
   if (pool.kind == PoolKind::average) out += fmt::format(", count_pad: {}", pool.count_pad);
+  if (pool.kind == PoolKind::power) out += ", p: " + number_text(pool.p);
   return out + "}";
 }
 
@@ -112,6 +122,7 @@ std::span<const config::Kind<Op>> pool_kinds() {
        &read_pool<PoolKind::max, true>},
       {"global_avg_pool", "mean of each channel; images to features",
        &read_pool<PoolKind::average, true>},
+      {"lp_pool", "root of the sum of powers under a window", &read_pool<PoolKind::power, false>},
   };
   return kinds;
 }

@@ -1,4 +1,4 @@
-// Maximum and average pooling, over windows or over the whole map.
+// Maximum and average pooling, over windows or over the whole map, and power-average pooling.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 namespace trainyard {
 
 struct PoolAttributes {
-  enum class Kind { max, average } kind = Kind::max;
+  enum class Kind { max, average, power } kind = Kind::max;
   bool global = false;  // one window over the whole map; the output is [n, c]
   config::Pair size{2, 2};
   config::Pair stride{0, 0};  // 0: as size
   Padding pad;
   bool ceil = false;       // round the output size up (Caffe, MXNet-full)
   bool count_pad = false;  // average: padding counts in the divisor (Caffe, MXNet)
+  double p = 2;            // power: y = (sum of |x|^p)^(1 / p)
 };
 
 /// [n, c, h, w] to [n, c, oh, ow] (global: [n, c]). YAML names: max_pool, avg_pool,
-/// global_max_pool, global_avg_pool. Padding never wins a maximum.
+/// global_max_pool, global_avg_pool, lp_pool. Padding never wins a maximum.
 class PoolOp final : public Op {
  public:
   explicit PoolOp(PoolAttributes attributes) : attributes_(attributes) {}

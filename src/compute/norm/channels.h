@@ -7,6 +7,7 @@
 #include "compute/executor.h"
 #include "compute/norm/bn_rows.h"
 #include "compute/pool/pool_rows.h"
+#include "compute/pool/power.h"
 #include "compute/table.h"
 
 namespace trainyard {
@@ -21,6 +22,9 @@ template <class T, class Launcher>
 std::unique_ptr<Executor> make_channels_as(const StepDescription& step, const Launcher& launcher) {
   switch (computation_of(step.op->type())) {
     case Computation::pooling:
+      if (op_as<PoolOp>(step).values().kind == PoolAttributes::Kind::power) {
+        return std::make_unique<PowerPool<T, Launcher>>(step, launcher);
+      }
       return std::make_unique<PoolRows<T, Launcher>>(step, launcher);
     case Computation::batch_norm:
       break;

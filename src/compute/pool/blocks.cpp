@@ -26,7 +26,8 @@ bool pools_planes(const StepDescription& step) {
   const Layout &input = step.inputs[0], &output = step.outputs[0];
   const bool features =
       output.block == 1 && output.stride[1] == 1 && output.extent[2] * output.extent[3] == 1;
-  return input.block % kVectorLanes == 0 && (output.block == input.block || features);
+  return op_of(step).values().kind != PoolAttributes::Kind::power &&
+         input.block % kVectorLanes == 0 && (output.block == input.block || features);
 }
 
 PoolPlanes planes_of(const StepDescription& step) {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <vector>
 
+#include "base/math.h"
 #include "compute/devices/reference_executors.h"
 #include "compute/plain_tensor.h"
 #include "launcher/launch.h"
@@ -229,10 +231,96 @@ class Pool final : public Executor {
   std::int32_t* argmax_ = nullptr;
 };
 
+/// magnitude^exponent, 1 for an exponent of 0.
+template <class T>
+T raised(T magnitude, T exponent) {
+  if (exponent == 0) return T(1);
+  return magnitude > 0 ? math::exp(exponent * math::log(magnitude)) : magnitude;
+}
+
+/// Power-average pooling: tensors are x and y and, of the backward pass, dy and dx.
+template <class T>
+class PowerPool final : public Executor {
+ public:
+  PowerPool(const StepDescription& step, const PoolOp& op)
+      : launcher_(step.threads),
+        backward_(step.pass == Pass::backward_data),
+        p_(static_cast<T>(op.values().p)),
+        walk_(op.geometry(shape_of(step.inputs[0])), shape_of(step.inputs[0])),
+        planes_(step.inputs[0].extent[0] * step.inputs[0].extent[1]) {
+    for (const Layout& layout :
+         {step.inputs[0], step.outputs[0], step.outputs[0], step.inputs[0]}) {
+      tensors_.emplace_back(layout, step.storage, scratch_);
+    }
+  }
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }
+  void bind(const StepTensors& tensors) override {
+    tensors_[0].bind(tensors.inputs[0], tensors.workspace);
+    tensors_[1].bind(tensors.outputs[0], tensors.workspace);
+    if (!backward_) return;
+    tensors_[2].bind(tensors.output_gradients[0], tensors.workspace);
+    tensors_[3].bind(tensors.input_gradients[0], tensors.workspace);
+  }
+  void run() override {
+    tensors_[0].load(launcher_);
+    if (backward_) {
+      for (const int i : {1, 2}) tensors_[i].load(launcher_);
+      std::fill_n(tensors_[3].data(), planes_ * walk_.plane(), T(0));
+    }
+    for (std::int64_t plane = 0; plane < planes_; ++plane) {
+      for (std::int64_t oh = 0; oh < walk_.out_height; ++oh) {
+        for (std::int64_t ow = 0; ow < walk_.out_width; ++ow) {
+          backward_ ? spread(plane, oh, ow) : sum(plane, oh, ow);
+        }
+      }
+    }
+    tensors_[backward_ ? 3 : 1].store(launcher_);
+  }
+
+ private:
+  /// visit(i) for the elements under a window.
+  template <class Visit>
+  void each(std::int64_t plane, std::int64_t oh, std::int64_t ow, const Visit& visit) const {
+    const Span rows = walk_.rows(oh), columns = walk_.columns(ow);
+    for (std::int64_t h = rows.first; h < rows.last; ++h) {
+      for (std::int64_t w = columns.first; w < columns.last; ++w) {
+        visit(plane * walk_.plane() + h * walk_.width + w);
+      }
+    }
+  }
+  void sum(std::int64_t plane, std::int64_t oh, std::int64_t ow) {
+    const T* const x = tensors_[0].data();
+    T total = 0;
+    each(plane, oh, ow, [&](std::int64_t i) { total += raised(math::abs(x[i]), p_); });
+    tensors_[1].data()[plane * walk_.windows() + oh * walk_.out_width + ow] = raised(total, 1 / p_);
+  }
+  void spread(std::int64_t plane, std::int64_t oh, std::int64_t ow) {
+    const std::int64_t window = plane * walk_.windows() + oh * walk_.out_width + ow;
+    const T* const x = tensors_[0].data();
+    const T y = tensors_[1].data()[window], dy = tensors_[2].data()[window];
+    if (y == 0) return;
+    each(plane, oh, ow, [&](std::int64_t i) {
+      const T slope = raised(math::abs(x[i]) / y, p_ - 1);
+      tensors_[3].data()[i] += dy * (x[i] > 0 ? slope : x[i] < 0 ? -slope : x[i]);
+    });
+  }
+
+  CpuLauncher launcher_;
+  bool backward_;
+  T p_;
+  PoolWalk walk_;
+  std::int64_t planes_;
+  OffsetAllocator scratch_;
+  std::vector<PlainTensor<T>> tensors_;
+};
+
 }  // namespace
 
 template <class T>
 std::unique_ptr<Executor> make_pool(const StepDescription& step) {
+  if (op_as<PoolOp>(step).values().kind == PoolAttributes::Kind::power) {
+    return std::make_unique<PowerPool<T>>(step, op_as<PoolOp>(step));
+  }
   return std::make_unique<Pool<T>>(step, op_as<PoolOp>(step));
 }
 
