@@ -1,6 +1,6 @@
 // How a run begins: as a new one, or where an earlier one stopped.
 //
-// What differs between the two is in new_run.cpp and resumed_run.cpp; TrainingRun calls these
+// What differs between the two is in NewRun and ResumedRun; TrainingRun calls these
 // functions in their order here and does not know which of the two it is. A run may be killed at
 // any moment: what can be resumed then depends on that order.
 #pragma once

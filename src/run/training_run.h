@@ -2,7 +2,7 @@
 //
 // The folder run puts the others together: config/ is the run file, session/ builds device, data
 // and model, and this folder is the run itself with its folder, resume and status. A run starts as
-// new_run or as resumed_run, and from then on is the same. Speed is measured in bench, text for
+// NewRun or as ResumedRun, and from then on is the same. Speed is measured in bench, text for
 // people is made in report.
 //
 // The types around a run:

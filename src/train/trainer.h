@@ -37,7 +37,7 @@ struct TrainerOptions {
   bool eager = false;              // check every tensor of every step
 };
 
-/// The run around a trainer, which asks and tells it. None of these blocks but save().
+/// The run around a trainer, which asks and tells it.
 class TrainerHost {
  public:
   virtual ~TrainerHost() = default;
@@ -48,7 +48,7 @@ class TrainerHost {
   virtual std::optional<Outcome> stop_reason(const TrainingState& state, bool edge) = 0;
   /// Saves the state; `best` marks it as the best so far.
   virtual void save(const TrainingState& /*state*/, bool /*best*/) {}
-  /// A step or an evaluation batch begins. Must not throw.
+  /// A step or an evaluation batch begins. Neither throws nor blocks.
   virtual void begin(RunPhase /*phase*/) {}
   /// Warns that an epoch's results suggest a wrong setting.
   virtual void warn(const std::string& /*text*/) {}
