@@ -1,12 +1,15 @@
-// The losses and metrics of a program's batch, summed on the device.
+// What a program's batches give, collected on the device: sums of losses and metrics, outputs.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "model/compute.h"
 #include "model/training_graph.h"
 #include "plan/program.h"
+#include "tensor/layout.h"
 
 namespace trainyard {
 
@@ -31,6 +34,28 @@ class BatchResults {
   std::vector<ResultTable> tables_;
   ResultTable common_;  // of no values
   double* totals_;
+};
+
+/// Collects the outputs of evaluated batches by the samples' indices, so that predictions, tables
+/// per class and the like are arithmetic on the host. Its memory is ModelMemory's.
+class OutputRows {
+ public:
+  /// `output` is the network's output [n, width] or [n] in the evaluation program, of any layout
+  /// and type; memory was made for `samples` of them. All must outlive it.
+  OutputRows(const Compute& compute, ModelMemory& memory, const TensorView& output,
+             std::int64_t samples, int threads);
+  /// Enqueues storing the valid rows of the batch that was evaluated last.
+  void store();
+  /// Waits for the rows of all batches since the last call, [samples, width]; zeros for samples
+  /// that were not evaluated.
+  [[nodiscard]] std::vector<float> take();
+
+ private:
+  const Compute& compute_;
+  ModelMemory& memory_;
+  TensorView plain_;                   // the batch's outputs, in the arithmetic type
+  std::unique_ptr<Executor> reorder_;  // writes them
+  std::int64_t samples_, width_;
 };
 
 }  // namespace trainyard

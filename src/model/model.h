@@ -21,7 +21,6 @@
 #include "model/batch_results.h"
 #include "model/compute.h"
 #include "model/model_programs.h"
-#include "model/output_rows.h"
 
 namespace trainyard {
 

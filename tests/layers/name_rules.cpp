@@ -40,8 +40,7 @@ class TypeScan {
         if (is_type_ && named()) found(qualified(), at);
       }
       if (code_[at] == '}' && !scopes_.empty()) scopes_.pop_back();
-      const bool label = code_[at] == ':' && code_.substr(at < 6 ? 0 : at - 6, 6) == "public";
-      if (code_[at] == '{' || code_[at] == '}' || code_[at] == ';' || label) begin = at + 1;
+      if (code_[at] == '{' || code_[at] == '}' || code_[at] == ';') begin = at + 1;
       if (code_[at] == '#') at = begin = std::min(code_.find('\n', at), code_.size() - 1);
     }
   }

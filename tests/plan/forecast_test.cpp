@@ -24,7 +24,7 @@ TEST_CASE("the forecast counts each kind of memory from the plan and its sizes")
   CHECK(memory.gradients == 2 * 1024);
   CHECK(memory.optimizer == 3 * 1024);
   // The batch, the state, the sample indices, the counters of finished blocks: of four siblings on
-  // the main queue, and of the queue beside.
+  // the main queue, and of the side queue.
   CHECK(memory.inputs == 512 + 256 + 256 + 5 * 4096);
   CHECK(memory.activations == 2 * 512);
   // The larger workspace is alive together with only the first output; the second one comes later.

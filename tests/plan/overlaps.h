@@ -56,12 +56,12 @@ namespace trainyard::test {
 /// Pairs of steps that may overlap, of which one writes what the other reads or writes.
 [[nodiscard]] inline std::vector<std::string> overlapping_conflicts(const Plan& plan) {
   std::vector<std::string> found;
-  for (std::size_t beside = 0; beside < plan.steps.size(); ++beside) {
-    const PlanStep& step = plan.steps[beside];
+  for (std::size_t side = 0; side < plan.steps.size(); ++side) {
+    const PlanStep& step = plan.steps[side];
     if (!step.form.on_side_queue()) continue;
-    for (std::size_t index = beside + 1; index < plan.steps.size(); ++index) {
+    for (std::size_t index = side + 1; index < plan.steps.size(); ++index) {
       const PlanStep& later = plan.steps[index];
-      if (later.awaits >= static_cast<std::int32_t>(beside)) break;
+      if (later.awaits >= static_cast<std::int32_t>(side)) break;
       if (later.form.on_side_queue()) continue;  // these run one after the other
       if (meet(plan, written_by(later), read_by(step)) ||
           meet(plan, written_by(later), written_by(step)) ||
