@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "compute/weight_packing.h"
-#include "device/device_array.h"
+#include "device/device.h"
 #include "ops/dense.h"
 #include "tensor/dtype.h"
 

@@ -18,7 +18,7 @@ using LastRecording = std::vector<Launch>;
 /// to the host give zeros. Log and recording must outlive it.
 [[nodiscard]] std::unique_ptr<Device> make_counted_device(LaunchLog& log, LastRecording& last);
 
-/// For a GPU's plan (cuda_target()), as exec/cudnn makes them. An engine is one node; none adds a
+/// For a GPU's plan (cuda_target()), as devices/cuda makes them. An engine is one node; none adds a
 /// convolution's bias, and all add to a gradient where the step does. Log, device and queue, those
 /// of the same GPU, must outlive them.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log,

@@ -1,4 +1,4 @@
-// What exec/cudnn launches beside each call of cuDNN and cuBLASLt.
+// What conv/cudnn and matmul/cublaslt launch in addition to each call of cuDNN and cuBLASLt.
 #include <functional>
 #include <vector>
 

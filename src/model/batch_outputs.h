@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/device_array.h"
+#include "device/device.h"
 #include "model/model.h"
 
 namespace trainyard {

@@ -8,7 +8,7 @@
 #include "base/offset_allocator.h"
 #include "compute/copy/packed_parameters.h"
 #include "compute/weight_shape.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 #include "plan/passes.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/feed/feeder.h"
-#include "device/device_array.h"
+#include "device/device.h"
 #include "model/model.h"
 #include "ranks/comm/communicator.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/device_array.h"
+#include "device/device.h"
 #include "model/compute.h"
 #include "optim/plateau.h"
 #include "optim/schedule.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "optim/gradient.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 
 namespace trainyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/device_array.h"
+#include "device/device.h"
 #include "model/model.h"
 #include "optim/optimizer.h"
 #include "optim/packed_form.h"

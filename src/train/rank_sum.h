@@ -10,7 +10,7 @@
 
 #include "model/compute.h"
 #include "optim/update_launches.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 #include "ranks/comm/communicator.h"
 
 namespace trainyard {

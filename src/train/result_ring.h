@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "device/device_array.h"
+#include "device/device.h"
 #include "model/model.h"
 
 namespace trainyard {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/device_array.h"
+#include "device/device.h"
 #include "model/model.h"
 #include "optim/blocks.h"
 #include "optim/chunk_runs.h"

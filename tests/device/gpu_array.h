@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "device/cuda/cuda_device.h"
-#include "device/device_array.h"
+#include "device/device.h"
 
 namespace trainyard::test {
 

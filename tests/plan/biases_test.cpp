@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "layer_network.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 #include "plan/passes.h"
 
 using namespace trainyard;

@@ -1,9 +1,8 @@
 // Gradient buckets: where they begin, and the step after which nothing writes to them.
-#include "plan/gradient_buckets.h"
-
 #include <doctest/doctest.h>
 
 #include "fake_network.h"
+#include "plan/blocks.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

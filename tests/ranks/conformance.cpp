@@ -10,7 +10,6 @@
 
 #include "base/half.h"
 #include "device/device.h"
-#include "device/device_array.h"
 #include "tree_reference.h"
 
 namespace trainyard::testing {

@@ -6,7 +6,7 @@
 
 #include "graph/include.h"
 #include "model/model_programs.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 #include "plan_rules.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/run_config.h"

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "forwarding_ranks.h"
 #include "no_tree_ranks.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 #include "rank_training.h"
 #include "simulated_gpu.h"
 #include "small_training.h"

@@ -8,7 +8,7 @@
 #include "base/offset_allocator.h"
 #include "every_op.h"
 #include "model/model_programs.h"
-#include "plan/gradient_buckets.h"
+#include "plan/blocks.h"
 #include "plan/passes.h"
 #include "plan_rules.h"
 #include "small_training.h"

@@ -13,7 +13,7 @@
 #include "base/round_up.h"
 #include "compute/copy/weights.h"
 #include "compute/executor.h"
-#include "device/device_array.h"
+#include "device/device.h"
 
 namespace trainyard {
 

@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// A layer's step with StepDescription::relu, of an executor without: the ReLU follows in place.
+/// A layer's step with StepForm::relu, of an executor without: the ReLU follows in place.
 class ThenRelu final : public Executor {
  public:
   ThenRelu(std::unique_ptr<Executor> layer, const StepDescription& step)

@@ -10,7 +10,7 @@
 #include "data/augment/pipeline.h"
 #include "data/feed/batch_launches.h"
 #include "data/sets/dataset.h"
-#include "device/device_array.h"
+#include "device/device.h"
 
 namespace trainyard {
 
