@@ -1,6 +1,6 @@
 // `train configs`: the configs and networks that come with the program, or lie in this folder.
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -15,7 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The comment at the head of a file up to its first full stop or colon, without the line for
+/// Whether a colon, or a full stop before a capital letter, is at `at`.
+bool ends_sentence(const std::string& text, std::size_t at) {
+  if (text.compare(at, 2, ": ") == 0) return true;
+  const bool last = at + 2 >= text.size();
+  return text.compare(at, 2, ". ") == 0 &&
+         (last || std::isupper(static_cast<unsigned char>(text[at + 2])) != 0);
+}
+
+/// The first sentence, up to a colon, of the comment at the head of a file, without the line for
 /// editors.
 std::string headline(const fs::path& file) {
   std::ifstream text(file);
@@ -23,7 +31,8 @@ std::string headline(const fs::path& file) {
   for (std::string line; std::getline(text, line) && line.starts_with("# ");) {
     if (!line.starts_with("# yaml-language-server:")) head += line.substr(2) + " ";
   }
-  const std::size_t end = std::min(head.find(". "), head.find(": "));
+  std::size_t end = 0;
+  while (end < head.size() && !ends_sentence(head, end)) ++end;
   return head.substr(0, end);
 }
 
