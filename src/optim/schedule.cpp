@@ -12,14 +12,6 @@
 
 namespace trainyard {
 
-constexpr config::Words<TimeUnit> words(TimeUnit) {
-  return {"epoch", "step"};
-}
-
-constexpr config::Words<WarmupForm> words(WarmupForm) {
-  return {"linear", "quadratic", "power4", "constant"};
-}
-
 void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("epochs", warmup.epochs, "length in epochs; fractions are allowed", {.minimum = 0});
   fields.field("steps", warmup.steps, "length in steps", {.minimum = 0});
