@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "launcher/siblings.h"
 #include "plan/passes.h"
 #include "tensor/launch_limits.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/offset_allocator.h"
-#include "compute/copy/packed_parameters.h"
 #include "compute/weight_shape.h"
 #include "plan/blocks.h"
 #include "plan/passes.h"
