@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <regex>
 
 #include "include_rules.h"
 #include "name_rules.h"
@@ -87,6 +88,27 @@ TEST_CASE("no two headers of src define a type of one name") {
     if (file.under("src/")) headers.push_back(std::move(file));
   }
   CHECK(report(types_of_one_name(headers)) == "");
+}
+
+TEST_CASE("what exists for speed says at its head what it gains") {
+  // Files by the end of their path: passes of the plan, kernels of the CPU and of GPUs.
+  const std::vector<std::string> fast = {
+      "plan/fuse.cpp",       "plan/layouts.cpp",        "plan/biases.cpp",
+      "plan/relus.cpp",      "plan/loss_head.cpp",      "plan/accumulations.cpp",
+      "plan/recompute.cpp",  "plan/packed_weights.cpp", "plan/siblings.cpp",
+      "plan/side_queue.cpp", "/paired_maps.h",          "/paired_rows.h",
+      "/read_ahead.h",       "/weight_gradient.h",      "winograd/executor.h",
+      "matmul/product.h",    "norm/blocks.cpp",         "norm/bn_rows.h",
+      "pool/blocks.cpp",     "/narrow_conv.h",          "/relu_bias.h"};
+  const std::regex gain("[Gg]ain|[Cc]osts|takes 22 us|what they are for");
+  std::size_t seen = 0;
+  for (const SourceFile& file : read_sources(kRoot)) {
+    const auto ends = [&](const std::string& name) { return file.path.ends_with(name); };
+    if (!file.under("src/") || std::ranges::none_of(fast, ends)) continue;
+    ++seen;
+    CHECK_MESSAGE(std::regex_search(file.text.substr(0, file.text.find('#')), gain), file.path);
+  }
+  CHECK(seen == fast.size());
 }
 
 TEST_CASE("every source is in a CMake list") {
