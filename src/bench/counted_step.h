@@ -67,7 +67,7 @@ struct GpuRates {
 struct NodeRate {
   std::string_view kind;     // counted::Launch::kind; "": any
   std::string_view functor;  // "": any
-  bool beside;
+  bool on_side_queue;
   double microseconds, share;
 };
 /// The first one that a launch fits is its own. scripts/gpu_kit/fit_rates.sh fits them to `train
