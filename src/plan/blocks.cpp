@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/round_up.h"
+#include "plan/plan.h"
 #include "tensor/launch_limits.h"
 
 namespace trainyard {

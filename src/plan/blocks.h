@@ -11,9 +11,12 @@
 
 #include "compute/weight_shape.h"
 #include "graph/graph.h"
-#include "plan/plan.h"
+#include "plan/target.h"
 
 namespace trainyard {
+
+struct Plan;
+struct PlanStep;
 
 /// The slot of a tensor in a block, in elements.
 struct BlockEntry {
