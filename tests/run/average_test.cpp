@@ -38,8 +38,8 @@ epochs: 2
 const std::string kEma = "average={ema: 0.9}";
 const std::string kEmaJudgedAsTrained = "average={ema: 0.9, judged: trained}";
 
-StretchEnd averaged(const std::vector<std::string>& overrides, int ranks = 1,
-                    const LoadedCheckpoint* from = nullptr, std::int64_t until = 0) {
+PartialRunEnd averaged(const std::vector<std::string>& overrides, int ranks = 1,
+                       const LoadedCheckpoint* from = nullptr, std::int64_t until = 0) {
   return run_stretch(
       {.yaml = kAveragedRun, .overrides = overrides, .ranks = ranks, .from = from, .until = until});
 }
@@ -63,7 +63,7 @@ bool same_files(const LoadedCheckpoint& a, const LoadedCheckpoint& b) {
   return true;
 }
 
-const SafetensorsFile& file_of(const StretchEnd& end, const char* name) {
+const SafetensorsFile& file_of(const PartialRunEnd& end, const char* name) {
   return end.reached->files.at(name);
 }
 
@@ -82,9 +82,9 @@ std::vector<std::byte> bytes_of(Session& session, const WeightBlocks& copy) {
 }  // namespace
 
 TEST_CASE("averaging leaves the trained weights as they are, and saves the copy that is judged") {
-  const StretchEnd plain = averaged({});
-  const StretchEnd judged = averaged({kEma});
-  const StretchEnd kept = averaged({kEmaJudgedAsTrained});
+  const PartialRunEnd plain = averaged({});
+  const PartialRunEnd judged = averaged({kEma});
+  const PartialRunEnd kept = averaged({kEmaJudgedAsTrained});
   REQUIRE(plain.reached);
   REQUIRE(judged.reached);
   REQUIRE(kept.reached);
@@ -104,16 +104,16 @@ TEST_CASE("averaging leaves the trained weights as they are, and saves the copy 
 
 TEST_CASE("with shards the average has the same bits on 1, 2 and 4 ranks, and after a resume") {
   for (const std::string& average : {kEma, kEmaJudgedAsTrained}) {
-    const StretchEnd whole = averaged({average});
+    const PartialRunEnd whole = averaged({average});
     REQUIRE(whole.reached);
     for (const int ranks : {2, 4}) {
-      const StretchEnd end = averaged({average}, ranks);
+      const PartialRunEnd end = averaged({average}, ranks);
       REQUIRE(end.reached);
       CHECK(same_files(*end.reached, *whole.reached));
     }
-    const StretchEnd first = averaged({average}, 2, nullptr, 3);
+    const PartialRunEnd first = averaged({average}, 2, nullptr, 3);
     REQUIRE(first.reached);
-    const StretchEnd rest = averaged({average}, 1, &*first.reached);
+    const PartialRunEnd rest = averaged({average}, 1, &*first.reached);
     REQUIRE(rest.reached);
     CHECK(same_files(*rest.reached, *whole.reached));
   }
@@ -126,7 +126,7 @@ TEST_CASE("an average begins as the weights that are drawn, loaded or resumed fr
   session.model().initialize(3);
   const std::vector<std::byte> drawn = bytes_of(session, memory.trained());
   CHECK(bytes_of(session, memory.averaged()) == drawn);
-  const StretchEnd plain = averaged({});  // a checkpoint without an average
+  const PartialRunEnd plain = averaged({});  // a checkpoint without an average
   REQUIRE(plain.reached);
   (void)restore(session, *plain.reached);
   CHECK(bytes_of(session, memory.trained()) != drawn);
@@ -134,7 +134,7 @@ TEST_CASE("an average begins as the weights that are drawn, loaded or resumed fr
 }
 
 TEST_CASE("another judge restores both copies, and a run without an average the trained one") {
-  const StretchEnd judged = averaged({kEma});
+  const PartialRunEnd judged = averaged({kEma});
   REQUIRE(judged.reached);
   RankGroup alone{{}};
   Session other(read_run(kAveragedRun, {kEmaJudgedAsTrained}), {.threads = 1}, nullptr, alone);

@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kGpuRun = R"(
+constexpr const char* kLoggedRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -45,7 +45,7 @@ TEST_CASE("an error aborts the group of a rank on a GPU before any memory is fre
   std::vector<GpuEvents> events(2);
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents& own = events[static_cast<std::size_t>(group.rank())];
-    Session session(read_run(kGpuRun), choice_of(logging_gpu(group, own)), nullptr, group);
+    Session session(read_run(kLoggedRun), choice_of(logging_gpu(group, own)), nullptr, group);
     train(session);
     own.clear();
     throw Error(ErrorKind::device, "CUDA: cudaEventSynchronize failed");
@@ -64,7 +64,7 @@ TEST_CASE("the queue of a GPU's all-reduces has high priority, and no other has"
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
     GpuEvents& own = group.rank() == 0 ? events : other;
-    const Session session(read_run(kGpuRun), choice_of(logging_gpu(group, own)), nullptr, group);
+    const Session session(read_run(kLoggedRun), choice_of(logging_gpu(group, own)), nullptr, group);
     CHECK(session.device().compute().sums != nullptr);
   });
   CHECK(outcomes == testing::Outcomes(2));
@@ -76,7 +76,7 @@ TEST_CASE("a rank on a GPU that ends normally does not abort its group") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
     GpuEvents& own = group.rank() == 0 ? events : other;
-    Session session(read_run(kGpuRun), choice_of(logging_gpu(group, own)), nullptr, group);
+    Session session(read_run(kLoggedRun), choice_of(logging_gpu(group, own)), nullptr, group);
     // Which one it is differs from rank to rank.
     CHECK(session.device().text == "a GPU (simulated GPU), fp32");
     train(session);
@@ -92,7 +92,7 @@ TEST_CASE(
     GpuEvents events;
     DeviceChoice choice{.threads = 1, .no_gpu = "no NVIDIA driver was found"};
     if (group.rank() != 1) choice = choice_of(logging_gpu(group, events));
-    const Session session(read_run(kGpuRun), choice, nullptr, group);
+    const Session session(read_run(kLoggedRun), choice, nullptr, group);
   });
   const std::string text =
       "rank 0 (host0) has a GPU, and rank 1 (host1) has none: no NVIDIA driver was found; ranks "
@@ -110,7 +110,7 @@ TEST_CASE("while engines are tried, the run's status and the other ranks are not
         group, events, first ? fails_to("make executors") : [](std::string_view) {}));
     if (first) choice.begins = [&](RunPhase phase) { phases.push_back(phase); };
     try {
-      const Session session(read_run(kGpuRun), choice, nullptr, group);
+      const Session session(read_run(kLoggedRun), choice, nullptr, group);
     } catch (const Error& error) {
       throw first_of_ranks(group, error);
     }
@@ -154,7 +154,7 @@ TEST_CASE("ranks that share a GPU need no NCCL, and report their number") {
     usable.libraries.back() = {
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.share = {.ranks = 2, .gpus = 1};
-    const Session session(read_run(kGpuRun), choice_of(std::move(usable)), nullptr, group);
+    const Session session(read_run(kLoggedRun), choice_of(std::move(usable)), nullptr, group);
     if (session.device().text != "cuda:0 (simulated GPU), fp32, 1 GPU shared by 2 ranks") {
       throw Error(ErrorKind::bug, session.device().text);
     }
@@ -170,7 +170,7 @@ TEST_CASE("ranks with a GPU each need NCCL, even if a process has only one GPU")
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.asked = "1";
     usable.folders = {"/opt/nccl"};
-    const Session session(read_run(kGpuRun), choice_of(std::move(usable)), nullptr, group);
+    const Session session(read_run(kLoggedRun), choice_of(std::move(usable)), nullptr, group);
   });
   for (const std::string& outcome : outcomes) {
     CHECK(outcome.starts_with(

@@ -62,7 +62,7 @@ std::string weighted_run() {
   return text;
 }
 
-Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
+PartialRun stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
   return {.yaml = kResumedRun,
           .device = DeviceChoice::Kind::reference,
           .ranks = ranks,
@@ -73,15 +73,15 @@ Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
 }  // namespace
 
 TEST_CASE("a run resumed from 4 ranks on 1 and then on 2 ends like an uninterrupted one") {
-  const StretchEnd whole = run_stretch(stretch(1, nullptr, 0));
+  const PartialRunEnd whole = run_stretch(stretch(1, nullptr, 0));
   REQUIRE(whole.reached);
   REQUIRE(whole.losses.size() == kResumedUpdates);
 
-  const StretchEnd first = run_stretch(stretch(4, nullptr, 4));
+  const PartialRunEnd first = run_stretch(stretch(4, nullptr, 4));
   REQUIRE(first.reached);
-  const StretchEnd second = run_stretch(stretch(1, &*first.reached, 8));
+  const PartialRunEnd second = run_stretch(stretch(1, &*first.reached, 8));
   REQUIRE(second.reached);
-  const StretchEnd third = run_stretch(stretch(2, &*second.reached, 0));
+  const PartialRunEnd third = run_stretch(stretch(2, &*second.reached, 0));
   REQUIRE(third.reached);
 
   // The loss of each step is that of its samples, their augmentation and masks.
@@ -92,9 +92,9 @@ TEST_CASE("a run resumed from 4 ranks on 1 and then on 2 ends like an uninterrup
   CHECK(largest_difference(*third.reached, *whole.reached) < 1e-9);
 
   // Another order of the samples is more than a rounding error.
-  Stretch other = stretch(1, nullptr, 0);
+  PartialRun other = stretch(1, nullptr, 0);
   other.overrides = {"seed=43"};
-  const StretchEnd other_seed = run_stretch(other);
+  const PartialRunEnd other_seed = run_stretch(other);
   REQUIRE(other_seed.reached);
   CHECK(largest_difference(other_seed.losses, whole.losses) > 1e-3);
   CHECK(largest_difference(*other_seed.reached, *whole.reached) > 1e-3);
@@ -102,18 +102,18 @@ TEST_CASE("a run resumed from 4 ranks on 1 and then on 2 ends like an uninterrup
 
 TEST_CASE(
     "two losses of weighted samples, resumed from 4 ranks on 1, end like an uninterrupted run") {
-  Stretch whole_run = stretch(1, nullptr, 0);
+  PartialRun whole_run = stretch(1, nullptr, 0);
   whole_run.yaml = weighted_run();
-  const StretchEnd whole = run_stretch(whole_run);
+  const PartialRunEnd whole = run_stretch(whole_run);
   REQUIRE(whole.reached);
   REQUIRE(whole.losses.size() == kResumedUpdates);
-  Stretch begin = stretch(4, nullptr, 7);
+  PartialRun begin = stretch(4, nullptr, 7);
   begin.yaml = weighted_run();
-  const StretchEnd first = run_stretch(begin);
+  const PartialRunEnd first = run_stretch(begin);
   REQUIRE(first.reached);
-  Stretch rest = stretch(1, &*first.reached, 0);
+  PartialRun rest = stretch(1, &*first.reached, 0);
   rest.yaml = weighted_run();
-  const StretchEnd second = run_stretch(rest);
+  const PartialRunEnd second = run_stretch(rest);
   REQUIRE(second.reached);
   std::vector<double> losses = first.losses;
   losses.insert(losses.end(), second.losses.begin(), second.losses.end());

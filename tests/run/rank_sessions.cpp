@@ -34,7 +34,7 @@ TrainingState begin(Session& session, const LoadedCheckpoint* from) {
   return {};
 }
 
-void run_rank(const Stretch& stretch, RankGroup& group, StretchEnd& end) {
+void run_rank(const PartialRun& stretch, RankGroup& group, PartialRunEnd& end) {
   set_threads(1);
   Session session(read_run(stretch.yaml, stretch.overrides), {.kind = stretch.device, .threads = 1},
                   nullptr, group);
@@ -114,8 +114,8 @@ testing::Outcomes run_groups(int ranks, const std::function<void(RankGroup&)>& w
   });
 }
 
-StretchEnd run_stretch(const Stretch& stretch) {
-  StretchEnd end;
+PartialRunEnd run_stretch(const PartialRun& stretch) {
+  PartialRunEnd end;
   end.outcomes =
       run_groups(stretch.ranks, [&](RankGroup& group) { run_rank(stretch, group, end); });
   const auto failed = [](const std::string& outcome) { return !outcome.empty(); };

@@ -24,7 +24,7 @@ namespace trainyard::test {
 testing::Outcomes run_groups(int ranks, const std::function<void(RankGroup&)>& work);
 
 /// A run, or a part of it.
-struct Stretch {
+struct PartialRun {
   std::string yaml;
   std::vector<std::string> overrides;
   DeviceChoice::Kind device = DeviceChoice::Kind::cpu;
@@ -41,13 +41,13 @@ struct Stretch {
 };
 
 /// The result on rank 0.
-struct StretchEnd {
+struct PartialRunEnd {
   testing::Outcomes outcomes;               // of all ranks
   std::optional<LoadedCheckpoint> reached;  // empty if a rank threw
   std::vector<double> losses;               // of the global batch, per step
 };
 
-[[nodiscard]] StretchEnd run_stretch(const Stretch& stretch);
+[[nodiscard]] PartialRunEnd run_stretch(const PartialRun& stretch);
 
 /// The largest difference between corresponding elements of the tensors of two checkpoints with the
 /// same names and types, f32 or f64; infinite if those differ, or if an element is NaN.

@@ -55,8 +55,8 @@ void move_weights(Model& model, std::uint64_t seed) {
   queue.wait();
 }
 
-StretchEnd train(int ranks, std::uint64_t moved = 0) {
-  StretchEnd end = run_stretch(
+PartialRunEnd train(int ranks, std::uint64_t moved = 0) {
+  PartialRunEnd end = run_stretch(
       {.yaml = kSpreadRun,
        .ranks = ranks,
        .until = kSpreadUpdates,
@@ -72,15 +72,15 @@ StretchEnd train(int ranks, std::uint64_t moved = 0) {
 }  // namespace
 
 TEST_CASE("ResNet-20 on 2 and 4 ranks stays within ten times the effect of one ulp on one rank") {
-  const StretchEnd one = train(1);
+  const PartialRunEnd one = train(1);
   std::vector<double> losses, weights;
   for (std::uint64_t seed = 1; seed <= kSpreadRuns; ++seed) {
-    const StretchEnd moved = train(1, seed);
+    const PartialRunEnd moved = train(1, seed);
     losses.push_back(largest_difference(moved.losses, one.losses));
     weights.push_back(largest_difference(*moved.reached, *one.reached));
   }
   for (const int ranks : {2, 4}) {
-    const StretchEnd several = train(ranks);
+    const PartialRunEnd several = train(ranks);
     const double loss = largest_difference(several.losses, one.losses);
     const double weight = largest_difference(*several.reached, *one.reached);
     MESSAGE(ranks << " ranks: losses " << loss << " (one ulp: " << median(losses) << "), weights "
@@ -88,7 +88,7 @@ TEST_CASE("ResNet-20 on 2 and 4 ranks stays within ten times the effect of one u
     CHECK(loss <= 10 * median(losses));
     CHECK(weight <= 10 * median(weights));
     // The same bytes from run to run.
-    const StretchEnd again = train(ranks);
+    const PartialRunEnd again = train(ranks);
     CHECK(again.losses == several.losses);
     CHECK(largest_difference(*again.reached, *several.reached) == 0);
   }

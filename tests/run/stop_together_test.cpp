@@ -43,7 +43,7 @@ struct Stopped {
 
 /// Where all ranks stop if the time of rank 1 ends while it trains step `late`, counted from 1;
 /// -1: not together.
-Stopped stop_of(Stretch stretch, std::int64_t late) {
+Stopped stop_of(PartialRun stretch, std::int64_t late) {
   std::vector<StoppingRank> all(kStoppingRanks);
   std::vector<Stopped> stopped(kStoppingRanks);
   stretch.yaml = kStoppedRun;

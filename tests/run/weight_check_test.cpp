@@ -64,7 +64,7 @@ TEST_CASE("ranks whose models diverge end at the next check, which names the ran
 }
 
 TEST_CASE("the check finds nothing if models are equal") {
-  const StretchEnd end =
+  const PartialRunEnd end =
       run_stretch({.yaml = kCheckedRun, .ranks = 2, .options = {.check_weights = 1}});
   CHECK(end.outcomes == testing::Outcomes{"", ""});
 }
