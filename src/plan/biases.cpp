@@ -5,8 +5,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "ops/convolution.h"
-#include "ops/dense.h"
 #include "plan/passes.h"
 
 namespace trainyard {

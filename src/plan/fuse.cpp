@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "ops/bn.h"
-#include "ops/joins.h"
 #include "plan/passes.h"
 
 namespace trainyard {

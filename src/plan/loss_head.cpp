@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/dense.h"
-#include "ops/loss.h"
 #include "ops/metric.h"
 #include "plan/passes.h"
-#include "plan/plan.h"
 
 namespace trainyard {
 namespace {

@@ -14,7 +14,6 @@
 #include "compute/executor.h"
 #include "compute/weight_shape.h"
 #include "graph/graph.h"
-#include "plan/blocks.h"
 #include "plan/target.h"
 
 namespace trainyard {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "ops/bn.h"
 #include "plan/passes.h"
 #include "tensor/launch_limits.h"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/philox.h"
-#include "library_under_test.h"
 #include "ops/convolution.h"
 #include "plan_run.h"
 #include "tensor/dtype.h"

@@ -10,8 +10,6 @@
 #include "compute/norm/channels.h"
 #include "elements.h"
 #include "launcher/launch.h"
-#include "ops/convolution.h"
-#include "ops/dense.h"
 #include "tensor/dtype.h"
 
 namespace standin_tests {
