@@ -2,7 +2,7 @@
 //
 //   u = sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g;  w -= lr u, after the decoupled decay
 //
-// sign(0) is 0, as torch's.
+// sign(0) is 0, as torch's. The means are computed as g + b (m - g), which takes fewer registers.
 #pragma once
 
 #include "optim/rule_parts.h"
@@ -19,19 +19,18 @@ struct Lion {
 
   template <class T>
   struct Step {
-    T rate, decay, beta1, beta2, rest1, rest2;
+    T rate, decay, beta1, beta2;
     TY_HD void operator()(T gradient, Element<T, kSlots>& e) const {
       const T g = gradient + decay * e.weight;
-      const T mean = beta1 * e.state[0] + rest1 * g;
-      e.state[0] = beta2 * e.state[0] + rest2 * g;
+      const T mean = g + beta1 * (e.state[0] - g);
+      e.state[0] = g + beta2 * (e.state[0] - g);
       e.weight -= mean > T(0) ? rate : mean < T(0) ? -rate : T(0);
     }
   };
   template <class T>
   TY_HD Step<T> step(const StepScalars& scalars) const {
-    return {static_cast<T>(scalars.rate), static_cast<T>(scalars.decay),
-            static_cast<T>(beta1),        static_cast<T>(beta2),
-            static_cast<T>(1.0 - beta1),  static_cast<T>(1.0 - beta2)};
+    return {static_cast<T>(scalars.rate), static_cast<T>(scalars.decay), static_cast<T>(beta1),
+            static_cast<T>(beta2)};
   }
   static Lion read(config::Fields& fields, OptimizerSettings& lion) {
     Lion rule;
