@@ -13,6 +13,7 @@
 #include "ops/bn.h"
 #include "ops/joins.h"
 #include "ops/loss.h"
+#include "ops/metric.h"
 
 namespace trainyard::op_tests {
 namespace {
