@@ -37,15 +37,15 @@ std::string headline(const fs::path& file) {
 }
 
 void list_folder(const fs::path& folder) {
-  constexpr std::size_t kColumn = 25;
+  constexpr std::size_t kNames = 25;
   const std::vector<fs::path> files = yaml_files(folder);
   if (files.empty()) return;
   print(folder.string() + ":\n");
   for (const fs::path& file : files) {
     std::string left = "  " + file.stem().string();
-    left = left.size() + 2 <= kColumn ? left + std::string(kColumn - left.size(), ' ')
-                                      : left + "\n" + std::string(kColumn, ' ');
-    print(left + wrapped(headline(file), kColumn) + "\n");
+    left = left.size() + 2 <= kNames ? left + std::string(kNames - left.size(), ' ')
+                                      : left + "\n" + std::string(kNames, ' ');
+    print(left + wrapped(headline(file), kNames) + "\n");
   }
 }
 
