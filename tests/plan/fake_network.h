@@ -13,7 +13,8 @@ namespace trainyard::testing {
 
 struct FakeTraits {
   std::string type = "fake";
-  Contract contract;
+  std::string name = type;  // of its nodes, before their number
+  Contract contract = {};
   std::int64_t parameter_elements = 0;  // of its one parameter, 0: none
   Shape output;                         // rank 0: as the first input
   std::int64_t statistic_elements = 0;  // of its one statistic, 0: none
@@ -44,7 +45,8 @@ class FakeOp final : public Op {
 };
 
 inline FakeTraits conv_like() {
-  return {.type = "conv",
+  return {.type = "conv_like",
+          .name = "conv",
           .contract = {.backward_reads_inputs = true, .layouts = Contract::Layouts::any},
           .parameter_elements = 100};
 }
@@ -69,7 +71,7 @@ class FakeNetwork {
   }
   ValueId operator()(const FakeTraits& traits, std::vector<ValueId> inputs) {
     Node node;
-    node.path = traits.type + std::to_string(graph.nodes.size() + 1);
+    node.path = traits.name + std::to_string(graph.nodes.size() + 1);
     node.op = std::make_shared<FakeOp>(traits);
     node.inputs = std::move(inputs);
     return graph.output = graph.nodes[append_node(graph, std::move(node))].outputs[0];
