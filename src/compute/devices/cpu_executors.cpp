@@ -40,6 +40,10 @@ class CpuExecutors final : public DeviceExecutors {
     TY_CHECK(
         step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
         "the CPU stores f32, and bf16 where the processor multiplies it");
+    const bool convolution = computation_of(step.op->type()) == Computation::convolution;
+    if (step.form.adds_gradient && !convolution) {
+      return add_apart(step, [this](const auto& alone) { return make(alone); });
+    }
     return DeviceExecutors::make(step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
@@ -63,8 +67,7 @@ class CpuExecutors final : public DeviceExecutors {
     return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
   }
   [[nodiscard]] Made make_product(const StepDescription& step) const override {
-    return step.form.adds_gradient ? add_apart(step, &product::make_dense)
-                                   : product::make_dense(step);
+    return product::make_dense(step);
   }
   [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
     return product::make_recurrent(step);
