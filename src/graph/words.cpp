@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "config/schema.h"
+#include "ops/joins.h"
 
 namespace trainyard {
 namespace {
 
-constexpr std::array<std::string_view, 5> kJoins{"add", "concat", "multiply", "average", "maximum"};
 constexpr std::array<std::string_view, 3> kStructures{"act", "repeat", "for"};
 constexpr std::array<std::string_view, 4> kModifiers{"if", "as", "from", "share"};
 constexpr std::array<std::string_view, 10> kExpressionWords{"and", "or",  "not", "if",   "else",
@@ -29,7 +29,9 @@ const config::Kind<Op>* find_op(std::string_view name) {
   return nullptr;
 }
 
-bool joins_branches(std::string_view name) { return contains(kJoins, name); }
+bool joins_branches(std::string_view name) {
+  return std::ranges::find(join_kinds(), name, &config::Kind<Op>::name) != join_kinds().end();
+}
 bool is_structure(std::string_view name) { return contains(kStructures, name); }
 bool is_modifier(std::string_view name) { return contains(kModifiers, name); }
 bool is_expression_word(std::string_view name) { return contains(kExpressionWords, name); }

@@ -11,7 +11,7 @@ namespace trainyard {
 
 /// The op of this YAML name, or null.
 [[nodiscard]] const config::Kind<Op>* find_op(std::string_view name);
-/// True for add, concat, multiply, average, maximum: the ops that join branches.
+/// True for the ops that join branches, as add and concat do.
 [[nodiscard]] bool joins_branches(std::string_view name);
 /// True for act, repeat, for: items that are not layers themselves.
 [[nodiscard]] bool is_structure(std::string_view name);
