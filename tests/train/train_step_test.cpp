@@ -43,8 +43,9 @@ class Training {
   [[nodiscard]] TrainStep::NextBatch batches() {
     return [this]() -> const Batch& { return next(); };
   }
+  /// Of the parameters; what the block has behind them, batch norms write in the forward pass.
   [[nodiscard]] std::vector<float> gradients() const {
-    return copy(model_.memory().gradients(), model_.blocks().gradient_elements());
+    return copy(model_.memory().gradients(), model_.blocks().parameter_elements);
   }
   [[nodiscard]] std::vector<float> weights() const {
     return copy(model_.memory().weights(), model_.blocks().parameter_elements);
