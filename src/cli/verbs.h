@@ -88,7 +88,7 @@ inline constexpr Verb kVerbs[] = {
     {"Using a model", "export", "write a run's network for other programs (ONNX, safetensors)",
      "train export runs/photos --onnx photos.onnx --preprocess", declare_export},
     {"Using a model", "import", "convert another framework's weights to a network's layer names",
-     "train import resnet.safetensors --config finetune.yaml -o init.safetensors", declare_import},
+     "train import resnet.safetensors --config tuned.yaml -o init.safetensors", declare_import},
     {"Machines", "bench", "measure the speed of training steps", "train bench quickstart --layers",
      declare_bench},
     {"Machines", "doctor", "report what this machine offers, or the state of a run",

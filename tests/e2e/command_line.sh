@@ -212,6 +212,7 @@ for verb in "" $verbs "data make shapes"; do
   expect_out "Usage: train"
   expect_equal "$(printf '%s\n' "$out" | grep -wE 'TEXT|FLOAT|INT')" ""
 done
+run "$train" doctor --help
 expect_out "Usage: train doctor"
 run "$train" --help
 expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max-time TIME .*  resume '

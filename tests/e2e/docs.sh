@@ -52,7 +52,7 @@ begin "every augmentation of the language page computes a batch as it is written
 extract run
 # shellcheck disable=SC2016 # backticks of Markdown
 sed -n '/^| augmentation | effect |/,/^$/p' "$source_dir/docs/language.md" | cut -d'|' -f2 | grep -o '`[^`]*: [^`]*`' | tr -d '`' >examples
-expect_equal "$(grep -c '' examples)" 18
+expect_equal "$(grep -c '' examples)" 20
 while read -r example; do
   case $example in
     resize* | random_resized_crop* | center_crop*) augment="[$example, center_crop: 32]" ;;

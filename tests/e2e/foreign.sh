@@ -46,7 +46,7 @@ pad: same_upper=padding: same|unknown key 'padding' in 'conv'; here it is 'pad'
 kernel: 3=kernel_size: 3|here it is 'kernel'
 filters: 8=out_channels: 8|here it is 'filters'
 pad: same_upper=activation: relu|unknown key 'activation' in 'conv'; here it is a layer of its own, 'relu'
-- relu=- ReLU6|unknown layer 'ReLU6'; did you mean 'relu'?
+- relu=- ReLU6|unknown layer 'ReLU6'; did you mean 'relu6'?
 - bn=- BatchNorm2d|unknown layer 'BatchNorm2d'; here it is 'bn'
 - dense: 4=- Linear: 4|unknown layer 'Linear'; here it is 'dense'
 END

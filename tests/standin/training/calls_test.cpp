@@ -165,7 +165,7 @@ TEST_CASE("querying an event that is not done leaves no error for the next check
 
 TEST_CASE("an event whose work failed reports it") {
   const auto event = cuda::make_cuda_device(0)->make_event();
-  standin::request_failures("cudaEventQuery=cudaErrorIllegalAddress");
+  standin::request_failures("cudaEventQuery=cudaErrorInvalidResourceHandle");
   CHECK_THROWS_AS(static_cast<void>(event->done()), Error);
   standin::request_failures("");
 }
