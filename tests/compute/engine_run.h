@@ -38,14 +38,15 @@ struct EngineRun {
     settings.gpu = "NVIDIA H200";
     settings.warn = [this](const std::string& text) { warnings.push_back(text); };
     book = std::make_unique<EngineBook>(settings, library.version());
-    search = std::make_unique<EngineSearch>(EngineSearch{
-        .library = library,
-        .device = std::make_shared<Descriptor>(library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "GPU"),
-        .book = *book,
-        .tune = settings.tune,
-        .tick = [this] { ++ticks; },
-        .make_trial = [this](const TrialSubject& wanted) { return trial(wanted); },
-        .check_gpu = [this] { check_gpu(); }});
+    search = std::make_unique<EngineSearch>(
+        EngineSearch{.library = library,
+                     .device = std::make_shared<cudnn::Descriptor>(
+                         library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "GPU"),
+                     .book = *book,
+                     .tune = settings.tune,
+                     .tick = [this] { ++ticks; },
+                     .make_trial = [this](const TrialSubject& wanted) { return trial(wanted); },
+                     .check_gpu = [this] { check_gpu(); }});
   }
   void check_gpu() const {
     if (gpu_fails) throw GpuError("an illegal memory access");
