@@ -219,4 +219,4 @@ expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max
 run "$train" bench --help
 expect_out_match 'starts of each number of ranks.*\(default: +3\)'
 
-finish 16 0
+finish 17 0

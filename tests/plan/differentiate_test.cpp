@@ -125,7 +125,8 @@ TEST_CASE("backward reads only what the op traits name") {
 }
 
 TEST_CASE("a concatenation of slices needs no step, forward or backward") {
-  const FakeTraits branch{.type = "branch",
+  const FakeTraits branch{.type = "scale",
+                          .name = "branch",
                           .contract = {.backward_reads_outputs = true,
                                        .can = {Can::write_slices},
                                        .layouts = Contract::Layouts::any},

@@ -45,7 +45,7 @@ class FakeOp final : public Op {
 };
 
 inline FakeTraits conv_like() {
-  return {.type = "conv_like",
+  return {.type = "scale",
           .name = "conv",
           .contract = {.backward_reads_inputs = true, .layouts = Contract::Layouts::any},
           .parameter_elements = 100};
