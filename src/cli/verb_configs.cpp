@@ -44,7 +44,7 @@ void list_folder(const fs::path& folder) {
   for (const fs::path& file : files) {
     std::string left = "  " + file.stem().string();
     left = left.size() + 2 <= kNames ? left + std::string(kNames - left.size(), ' ')
-                                      : left + "\n" + std::string(kNames, ' ');
+                                     : left + "\n" + std::string(kNames, ' ');
     print(left + wrapped(headline(file), kNames) + "\n");
   }
 }
