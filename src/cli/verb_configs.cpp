@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/error.h"
 #include "cli/help.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
@@ -36,28 +37,36 @@ std::string headline(const fs::path& file) {
   return head.substr(0, end);
 }
 
-void list_folder(const fs::path& folder) {
+/// False if it has none.
+bool list_folder(const fs::path& folder) {
   constexpr std::size_t kNames = 25;
   const std::vector<fs::path> files = yaml_files(folder);
-  if (files.empty()) return;
-  print(folder.string() + ":\n");
+  if (!files.empty()) print(folder.string() + ":\n");
   for (const fs::path& file : files) {
     std::string left = "  " + file.stem().string();
     left = left.size() + 2 <= kNames ? left + std::string(kNames - left.size(), ' ')
                                      : left + "\n" + std::string(kNames, ' ');
     print(left + wrapped(headline(file), kNames) + "\n");
   }
+  return !files.empty();
 }
 
 }  // namespace
 
 void declare_configs(CLI::App&, const Context&, Action& action) {
   action = [] {
+    bool any = false;
+    std::string looked;
     for (const fs::path& configs : config_folders()) {
-      list_folder(configs);
-      list_folder(configs.parent_path() / "models");
+      for (const fs::path& folder : {configs, configs.parent_path() / "models"}) {
+        any = list_folder(folder) || any;
+        looked += (looked.empty() ? "'" : ", '") + folder.string() + "'";
+      }
     }
-    return 0;
+    if (any) return 0;
+    throw Error(ErrorKind::config,
+                "no configs or networks were found (looked at " + looked +
+                    "); call it where the sources are, or from an installed program");
   };
 }
 

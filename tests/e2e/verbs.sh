@@ -290,4 +290,11 @@ for file in "$source_dir"/configs/*.yaml "$source_dir"/models/*.yaml; do
 done
 expect_equal "$(awk 'length > 100' <<<"$out")" ""
 
-finish 23 0
+begin "where no config is found, configs says where it looked"
+mkdir ../empty
+cd ../empty || exit 1
+run "$train" configs
+expect_code 3
+expect_err "no configs or networks were found (looked at 'configs', 'models', '"
+
+finish 24 0
