@@ -310,16 +310,6 @@ class ActivationOp final : public Op {
   Function function_;
 };
 
-/// The YAML name, help and reader of an activation.
-template <class Function>
-[[nodiscard]] config::Kind<Op> activation_kind() {
-  return {Function::kName, Function::kHelp, [](config::Fields& fields) -> std::unique_ptr<Op> {
-            Function function;
-            if constexpr (requires { declare(fields, function); }) declare(fields, function);
-            return std::make_unique<ActivationOp<Function>>(function);
-          }};
-}
-
 /// Every activation, in the order of the reference.
 using Activations = std::tuple<Relu, Relu6, LeakyRelu, Elu, Selu, Gelu, Swish, HardSwish, Sigmoid,
                                HardSigmoid, Tanh, Softplus, Softsign, Mish, Identity>;
