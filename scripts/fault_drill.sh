@@ -127,15 +127,15 @@ vanish() {
   local rank=$1 other out="$scratch/vanish_$1$note" code=0 begin seconds pids=()
   out=${out// /_}
   [[ "data vanish rank $rank$note" =~ $only ]] || return 0
-  write_pictures "$out.data" 16
+  write_images "$out.data" 16
   sed 's/train: {source: synthetic.*/train: {source: image_folder, root: data, memory_mib: 0}/
-       s/val: {source: synthetic.*/val: {source: image_folder, root: data, memory_mib: 0}/' step.yaml >pictures.yaml
+       s/val: {source: synthetic.*/val: {source: image_folder, root: data, memory_mib: 0}/' step.yaml >images.yaml
   for other in 0 1 2; do
     mkdir -p "$out.$other"
     cp -r "$out.data" "$out.$other/data"
     (cd "$out.$other" && exec env PATH=/nonexistent RANK="$other" LOCAL_RANK="$other" WORLD_SIZE=3 \
       LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT="$((29600 + rank))" TRAINYARD_TOKEN=drill \
-      "$train" --config "$scratch/pictures.yaml" "${own_device[@]}" --out "$out" "${limits[@]}") \
+      "$train" --config "$scratch/images.yaml" "${own_device[@]}" --out "$out" "${limits[@]}") \
       >"$out.$other.log" 2>&1 </dev/null &
     pids+=($!)
   done

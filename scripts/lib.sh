@@ -167,8 +167,8 @@ little_endian() {
   printf %b "$bytes"
 }
 
-# write_pictures FOLDER EXTENT: four classes of sixteen BMP files of EXTENT x EXTENT pixels, a multiple of 4.
-write_pictures() {
+# write_images FOLDER EXTENT: four classes of sixteen BMP files of EXTENT x EXTENT pixels, a multiple of 4.
+write_images() {
   local class i bytes=$((3 * $2 * $2))
   for class in a b c d; do
     mkdir -p "$1/$class"

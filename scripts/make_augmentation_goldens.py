@@ -162,8 +162,8 @@ def keras_brightness(x, factor):
     x = x + max(-x.min(), np.float32(0))
     x /= x.max()
     x *= np.float32(255)
-    picture = Image.fromarray(x.transpose(1, 2, 0).astype("uint8"))
-    return np.asarray(ImageEnhance.Brightness(picture).enhance(factor)).transpose(2, 0, 1)
+    image = Image.fromarray(x.transpose(1, 2, 0).astype("uint8"))
+    return np.asarray(ImageEnhance.Brightness(image).enhance(factor)).transpose(2, 0, 1)
 
 
 def to_hls(r, g, b):

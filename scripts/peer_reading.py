@@ -30,9 +30,9 @@ def pillow_reader(size):
     from PIL import Image
 
     def read(path):
-        with Image.open(path) as picture:
-            picture = picture.convert("RGB").resize((size, size), Image.BILINEAR)
-        return numpy.ascontiguousarray(numpy.asarray(picture).transpose(2, 0, 1)).astype(numpy.float32)
+        with Image.open(path) as image:
+            image = image.convert("RGB").resize((size, size), Image.BILINEAR)
+        return numpy.ascontiguousarray(numpy.asarray(image).transpose(2, 0, 1)).astype(numpy.float32)
 
     return read
 

@@ -2,7 +2,7 @@
 
     python tensorboard_judge.py FOLDER
 
-A line for each point of a scalar, "STEP TAG VALUE", and for each text and picture, "STEP TAG text" and "STEP TAG WxH".
+A line for each point of a scalar, "STEP TAG VALUE", and for each text and image, "STEP TAG text" and "STEP TAG WxH".
 """
 
 import sys

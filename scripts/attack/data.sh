@@ -27,8 +27,8 @@ attack() {
   local pid length how file what refused=0
   write_run run.yaml
   sed -i -E 's/(train|val): \{source: synthetic.*/\1: {source: image_folder, root: data, memory_mib: 0}/' run.yaml
-  write_pictures pictures 8
-  cp -r pictures data
+  write_images images 8
+  cp -r images data
   train_whole
   while ((count < $1)); do
     tried
@@ -49,7 +49,7 @@ attack() {
       finding "exit $code instead of 4: $what"
     fi
     rm -rf data
-    cp -r pictures data
+    cp -r images data
     # Changed pixels in an intact image are different data, with which a run ends differently.
     if [[ $how == other ]]; then rm -rf reading; fi
     ends_equal reading "$what"

@@ -21,9 +21,9 @@ spoil() {
 
 # make_inputs: folder inputs/ with configs that name a file of each kind, and whole/.
 make_inputs() {
-  mkdir -p inputs/pictures/a inputs/pictures/b
-  write_pictures inputs/four 8
-  cp -r inputs/four/a/. inputs/pictures/a/ && cp -r inputs/four/b/. inputs/pictures/b/
+  mkdir -p inputs/images/a inputs/images/b
+  write_images inputs/four 8
+  cp -r inputs/four/a/. inputs/images/a/ && cp -r inputs/four/b/. inputs/images/b/
   "$train" data pack inputs/four inputs/four.pack >/dev/null 2>&1
   (cd inputs && write_text_run text.yaml && sed -i 's/file: a.txt/file: inputs\/a.txt/' text.yaml)
   printf 'conv: {filters: 4, kernel: 3}\n' >inputs/values
@@ -41,14 +41,14 @@ make_inputs() {
 
 # commands_of FILE: a command that reads this input, in $command.
 choose_input() {
-  pick run net blocks extending pack picture text init names predicted list
+  pick run net blocks extending pack image text init names predicted list
   case $picked in
     run) file=run.yaml command=(check run.yaml --gpus 0) ;;
     net) file=inputs/net.yaml command=(summary inputs/net_run.yaml) ;;
     blocks) file=inputs/blocks.yaml command=(summary inputs/net_run.yaml) ;;
     extending) file=inputs/extending.yaml command=(check inputs/extending.yaml --gpus 0) ;;
     pack) file=inputs/four.pack command=(check inputs/pack.yaml --gpus 0) ;;
-    picture) file=inputs/four/b/3.bmp command=(check inputs/folder.yaml --gpus 0 --set data.train.memory_mib=0) ;;
+    image) file=inputs/four/b/3.bmp command=(check inputs/folder.yaml --gpus 0 --set data.train.memory_mib=0) ;;
     text) file=inputs/a.txt command=(check inputs/text.yaml --gpus 0) ;;
     init) file=inputs/init.safetensors command=(check run.yaml --gpus 0 --init inputs/init.safetensors) ;;
     names) file=inputs/names command=(import whole/weights/last.safetensors --config run.yaml -o o.safetensors --names inputs/names) ;;
@@ -63,7 +63,7 @@ choose_file_of_run() {
   pick "${files[@]}"
   file=$picked
   pick "compare whole" "plot whole -o p.png" "diff whole whole" "doctor whole" "eval whole --gpus 0" \
-    "resume whole --gpus 0 --set epochs=5" "export whole --safetensors o.safetensors" "predict whole inputs/pictures" \
+    "resume whole --gpus 0 --set epochs=5" "export whole --safetensors o.safetensors" "predict whole inputs/images" \
     "train run.yaml --gpus 0 --out whole --resume" "generate whole"
   read -ra command <<<"$picked"
 }

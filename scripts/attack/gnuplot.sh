@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# The first gnuplot in PATH hangs, floods its output or a picture, crashes, or writes an invalid picture: the run
+# The first gnuplot in PATH hangs, floods its output or an image, crashes, or writes an invalid image: the run
 # behaves like one without plots, ends with 0, ends at once when stopped, does not fill the disk, and leaves no process.
 
 default_count=60
@@ -42,7 +42,7 @@ attack() {
     kind=$picked
     what="a gnuplot of kind $kind"
     make_gnuplot "$kind"
-    rm -rf picture
+    rm -rf image
     start drawn
     # A hanging gnuplot is given a minute; most of these runs are stopped within it.
     if [[ $kind == hang ]] && ((RANDOM % 8)); then

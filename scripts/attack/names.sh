@@ -14,20 +14,20 @@ choose_name() {
   chosen=$picked
 }
 
-# classes_named NAME: folder pictures/ with a class of this name, as far as a file system allows it; false if it does not.
+# classes_named NAME: folder images/ with a class of this name, as far as a file system allows it; false if it does not.
 classes_named() {
   [[ -n $1 && $1 != */* && $1 != . && $1 != .. && ${#1} -lt 200 ]] || return 1
-  rm -rf pictures named
-  cp -r four pictures
-  mv pictures/b "pictures/$1"
+  rm -rf images named
+  cp -r four images
+  mv images/b "images/$1"
 }
 
 attack() {
   local chosen what length
   train_whole
   mkdir here
-  write_pictures four 8
-  sed -E 's/(train|val): \{source: synthetic.*/\1: {source: image_folder, root: ..\/pictures}/; s/^epochs:.*/epochs: 1/' \
+  write_images four 8
+  sed -E 's/(train|val): \{source: synthetic.*/\1: {source: image_folder, root: ..\/images}/; s/^epochs:.*/epochs: 1/' \
     run.yaml >here/classes.yaml
   cp run.yaml here/
   cd here || return
@@ -50,8 +50,8 @@ attack() {
         judge_text
         attempt "${program[@]}" eval named "${ranks[@]}"
         judge_text
-        attempt "${program[@]}" predict named ../pictures "${ranks[@]}"
-        rm -rf named ../pictures
+        attempt "${program[@]}" predict named ../images "${ranks[@]}"
+        rm -rf named ../images
         ;;
     esac
     judge_text

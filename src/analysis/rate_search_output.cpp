@@ -15,9 +15,9 @@ std::string rate_text(double rate) { return fmt::format("{:.2g}", rate); }
 
 /// The points of a loss up to where it has risen far above its first value: beyond they would
 /// flatten the rest.
-std::vector<PlotPoint> shown_points(const RateSearch& search, double RateStep::*loss) {
+std::vector<PlotPoint> shown_points(const RateSearch& search, double RateChange::*loss) {
   std::vector<PlotPoint> points;
-  for (const RateStep& step : search.steps) {
+  for (const RateChange& step : search.steps) {
     const double most = 1.5 * search.steps.front().smoothed;
     if (step.*loss > most && most > 0) break;
     points.push_back({step.rate, step.*loss});
@@ -29,17 +29,17 @@ std::vector<PlotPoint> shown_points(const RateSearch& search, double RateStep::*
 
 std::string rate_search_csv(const RateSearch& search) {
   std::string text = "step,lr,loss,smoothed_loss\n";
-  for (const RateStep& step : search.steps) {
+  for (const RateChange& step : search.steps) {
     text += CsvRow().add(step.step).add(step.rate).add(step.loss).add(step.smoothed).text();
   }
   return text;
 }
 
-CurvePicture rate_search_picture(const RateSearch& search, const std::string& name) {
+CurvePlot rate_search_plot(const RateSearch& search, const std::string& name) {
   const CurveStyle faint{CurveStyle::Line::faint, 0}, solid{CurveStyle::Line::solid, 0};
   PlotPanel panel{.label = "loss",
-                  .curves = {{faint, shown_points(search, &RateStep::loss)},
-                             {solid, shown_points(search, &RateStep::smoothed)}}};
+                  .curves = {{faint, shown_points(search, &RateChange::loss)},
+                             {solid, shown_points(search, &RateChange::smoothed)}}};
   if (search.suggested) {
     panel.mark = {.x = *search.suggested, .label = "suggested: " + rate_text(*search.suggested)};
   }

@@ -46,14 +46,14 @@ class Curves {
     for (const RecordedRun& run : runs) tables_.push_back(tables_of(run));
   }
 
-  [[nodiscard]] CurvePicture picture() const {
-    CurvePicture picture{.title = title(), .x_label = choice_.steps ? "step" : "epoch"};
-    picture.legend = legend();
+  [[nodiscard]] CurvePlot plot() const {
+    CurvePlot plot{.title = title(), .x_label = choice_.steps ? "step" : "epoch"};
+    plot.legend = legend();
     for (const std::string& column : columns()) {
       PlotPanel panel = panel_of(column);
-      if (!panel.curves.empty()) picture.panels.push_back(std::move(panel));
+      if (!panel.curves.empty()) plot.panels.push_back(std::move(panel));
     }
-    if (!picture.panels.empty()) return picture;
+    if (!plot.panels.empty()) return plot;
     throw Error(ErrorKind::data, runs_.size() == 1 ? "'" + runs_[0].folder.string() +
                                                          "' has no finished epoch to draw"
                                                    : "none of the " + std::to_string(runs_.size()) +
@@ -153,8 +153,8 @@ class Curves {
 
 }  // namespace
 
-CurvePicture run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice) {
-  return Curves(runs, choice).picture();
+CurvePlot run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice) {
+  return Curves(runs, choice).plot();
 }
 
 namespace {
@@ -191,10 +191,10 @@ std::optional<std::int64_t> expected_samples(const RunConfig& run) {
          static_cast<std::int64_t>(static_cast<double>(*samples) * *run.data.val_fraction);
 }
 
-CurvePicture schedule_curve(const RunConfig& run, std::int64_t ranks, std::int64_t samples) {
+CurvePlot schedule_curve(const RunConfig& run, std::int64_t ranks, std::int64_t samples) {
   const BatchNumbers batch = batch_numbers(run, ranks, samples);
   PlotCurve curve;
-  constexpr std::int64_t kMostPoints = 2000;  // more than the picture has columns
+  constexpr std::int64_t kMostPoints = 2000;  // more than the plot has columns
   for (const RatePoint& point : scheduled_rates(run, batch, kMostPoints)) {
     const auto done = static_cast<double>(point.step - 1);
     curve.points.push_back({done / static_cast<double>(batch.steps), point.rate});

@@ -1,4 +1,4 @@
-// `train plot RUN...`: the curves of runs in one picture.
+// `train plot RUN...`: the curves of runs in one plot.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/curve_picture.h"
+#include "analysis/curve_plot.h"
 #include "analysis/recorded_run.h"
 #include "run/config/run_config.h"
 
@@ -26,7 +26,7 @@ struct CurveChoice {
 /// Of several runs each has a colour, and training is dashed. Throws Error{data} if no run has a
 /// value to draw, or with `steps` for a run without steps.csv; Error{command_line} for a column
 /// that no run has.
-[[nodiscard]] CurvePicture run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice);
+[[nodiscard]] CurvePlot run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice);
 
 // `train plot --schedule CONFIG`: the learning rates of a run that has not begun, without its data.
 
@@ -36,7 +36,7 @@ struct CurveChoice {
 
 /// The rate of every step of the run on `ranks` ranks, with the scaling for its global batch; not
 /// what `plateau` will make of it. Throws Error{config} as batch_numbers() and Schedule::rate().
-[[nodiscard]] CurvePicture schedule_curve(const RunConfig& run, std::int64_t ranks,
-                                          std::int64_t samples);
+[[nodiscard]] CurvePlot schedule_curve(const RunConfig& run, std::int64_t ranks,
+                                       std::int64_t samples);
 
 }  // namespace trainyard

@@ -72,7 +72,7 @@ class SyntheticBatch {
 };
 
 /// The rules of the run's parameters, in an epoch that does not end.
-ParameterRules rules_of(const RunConfig& run, const Graph& network) {
+ParameterOverrides rules_of(const RunConfig& run, const Graph& network) {
   constexpr std::int64_t kSteps = 1 << 30;
   config::Diagnostics diagnostics;  // the rules were checked with the network
   return parameter_rules(run, network, kSteps, diagnostics);

@@ -30,8 +30,7 @@ constexpr int kMostHere = 256;
 
 /// The most ranks on one host, if `most` is the largest count.
 int most_on_a_host(const ScalingFlags& flags, int most) {
-  return flags.launch.hosts.empty() ? most
-                                    : std::min(most, ranks_per_host(flags.run, flags.launch));
+  return flags.spawn.hosts.empty() ? most : std::min(most, ranks_per_host(flags.run, flags.spawn));
 }
 
 int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& identity,
@@ -42,7 +41,7 @@ int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& ide
                                .windows = flags.windows,
                                .window_seconds = flags.window_seconds,
                                .inference = flags.inference,
-                               .device = device_in_group(flags.run, flags.launch, ranks)};
+                               .device = device_in_group(flags.run, flags.spawn, ranks)};
   const ScalingRound round = measure_scaling(std::move(run), options, ranks);
   if (identity.rank == 0) std::fputs(round_line(round).c_str(), stdout);
   return 0;
@@ -50,9 +49,9 @@ int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& ide
 
 /// The devices for the ranks of this machine: the GPUs, or the CPU.
 RankCount ranks_here(const ScalingFlags& flags, int most) {
-  if (flags.launch.replicas) {
+  if (flags.spawn.replicas) {
     refuse_command(
-        "--replicas " + std::to_string(*flags.launch.replicas) +
+        "--replicas " + std::to_string(*flags.spawn.replicas) +
         ": --scaling itself gives the numbers of ranks; leave out --replicas, or give --hosts, "
         "with which it is the number of ranks per host");
   }
@@ -63,14 +62,14 @@ RankCount ranks_here(const ScalingFlags& flags, int most) {
 }
 
 RankPool pool_of(const ScalingFlags& flags, const std::vector<int>& counts) {
-  if (!flags.launch.hosts.empty()) return host_pool(flags.run, flags.launch, counts);
+  if (!flags.spawn.hosts.empty()) return host_pool(flags.run, flags.spawn, counts);
   return local_pool(ranks_here(flags, counts.back()));
 }
 
 /// The results of the starts; `end` is the one that failed, or the last.
 struct Starts {
   std::vector<ScalingRound> rounds;
-  LaunchResult end;
+  SpawnResult end;
 };
 
 /// Counts take turns, so that slow phases of the machine affect all of them. The largest is first,
@@ -98,7 +97,7 @@ int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
                    const Context& context) {
   const ScalingSubject subject =
       scaling_subject(flags, scaling_config(flags, counts.back()), counts.back());
-  const Picture picture = picture_of(flags, "scaling.png");
+  const PlotFiles plot = plot_files(flags, "scaling.png");
   const RankPool pool = pool_of(flags, counts);
   const Starts starts = start_all(flags, counts, pool, context);
   if (starts.end.exit_code != 0 || starts.end.signal != 0) {
@@ -106,7 +105,7 @@ int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
   }
   const std::vector<ScalingRow> rows = scaling_rows(starts.rounds);
   print(flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows), flags.json);
-  write_files(picture, scaling_csv(subject, rows), scaling_script(subject, rows, picture.output));
+  write_files(plot, scaling_csv(subject, rows), scaling_script(subject, rows, plot.output));
   return 0;
 }
 
@@ -154,20 +153,20 @@ RankCount gpus_for_ranks(const ScalingFlags& flags, int most) {
                           most, gpus, ranks.gpus.size()));
 }
 
-Picture picture_of(const ScalingFlags& flags, const std::string& usual) {
-  Picture picture{.gnuplot = gnuplot_program(),
-                  .output = kept_output("--plot", flags.output.empty() ? usual : flags.output)};
-  if (!flags.output.empty()) check_plot_output(picture.output, !picture.gnuplot.empty());
-  return picture;
+PlotFiles plot_files(const ScalingFlags& flags, const std::string& usual) {
+  PlotFiles plot{.gnuplot = gnuplot_program(),
+                 .output = kept_output("--plot", flags.output.empty() ? usual : flags.output)};
+  if (!flags.output.empty()) check_plot_output(plot.output, !plot.gnuplot.empty());
+  return plot;
 }
 
-void write_files(const Picture& picture, const std::string& csv, const std::string& script) {
-  const fs::path table = fs::path(picture.output).replace_extension(".csv");
-  if (!output_place(picture.output).is_stream()) Disk().replace_file(table, csv);
-  if (picture.gnuplot.empty()) {
+void write_files(const PlotFiles& plot, const std::string& csv, const std::string& script) {
+  const fs::path table = fs::path(plot.output).replace_extension(".csv");
+  if (!output_place(plot.output).is_stream()) Disk().replace_file(table, csv);
+  if (plot.gnuplot.empty()) {
     return print_warning(missing_gnuplot_warning(table.filename().string()));
   }
-  const std::string complaint = draw_script(script, picture.output);
+  const std::string complaint = draw_script(script, plot.output);
   if (!complaint.empty()) print_warning("no plot was drawn: " + complaint);
 }
 
@@ -192,8 +191,8 @@ std::vector<int> parse_counts(const std::string& text, bool hosts) {
 }
 
 int bench_scaling(const ScalingFlags& flags, const Context& context) {
-  const std::vector<int> counts = parse_counts(flags.counts, !flags.launch.hosts.empty());
-  check_host_flags(flags.launch);
+  const std::vector<int> counts = parse_counts(flags.counts, !flags.spawn.hosts.empty());
+  check_host_flags(flags.spawn);
   const auto identity = own_identity();
   if (!identity) return start_and_tell(flags, counts, context);
   if (!train_started(*identity)) {

@@ -10,8 +10,8 @@
 
 #include "bench/bench.h"
 #include "bench/scaling_report.h"
-#include "cli/launch.h"
 #include "cli/run_flags.h"
+#include "cli/spawn.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
 
@@ -19,7 +19,7 @@ namespace trainyard::cli {
 
 struct ScalingFlags {
   RunFlags run;
-  LaunchFlags launch;
+  SpawnFlags spawn;
   std::string counts;                 // "1,2,4"
   std::optional<std::int64_t> batch;  // samples per pass on each rank; empty: the config's
   int rounds = 3;                     // starts of each count
@@ -41,15 +41,15 @@ struct ScalingFlags {
 [[nodiscard]] RankCount gpus_for_ranks(const ScalingFlags& flags, int most);
 
 /// The path of a plot, and the program that draws it.
-struct Picture {
+struct PlotFiles {
   std::filesystem::path gnuplot;  // empty: not installed
   std::filesystem::path output;
 };
 /// `usual` unless the flags name a plot. Throws Error{command_line} for one that was requested and
 /// cannot be drawn.
-[[nodiscard]] Picture picture_of(const ScalingFlags& flags, const std::string& usual);
+[[nodiscard]] PlotFiles plot_files(const ScalingFlags& flags, const std::string& usual);
 /// Writes the table next to the plot, and draws it; a plot that cannot be drawn gives a warning.
-void write_files(const Picture& picture, const std::string& csv, const std::string& script);
+void write_files(const PlotFiles& plot, const std::string& csv, const std::string& script);
 
 /// "1,2,4" as numbers, ascending. Throws Error{command_line} unless they are distinct whole numbers
 /// from 1 to 256, or to kMostRanks with `hosts`.

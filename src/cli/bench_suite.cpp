@@ -94,7 +94,7 @@ std::string error_in(const std::string& printed) {
 /// What the starts of a row at a place gave.
 struct RowStarts {
   std::vector<ScalingRound> rounds;
-  LaunchResult end;
+  SpawnResult end;
   std::string error;  // of a start that failed
 };
 
@@ -180,7 +180,7 @@ int bench_suite(const SuiteFlags& suite_flags, const ScalingFlags& flags, const 
   const std::vector<SuiteLine> published = suite_named(suite_flags.name);
   const std::vector<SuiteLine> rows = rows_of(suite_flags, published);
   const std::vector<SuitePlace> places = places_of(flags);
-  const Picture picture = picture_of(flags, suite_flags.name + ".png");
+  const PlotFiles plot = plot_files(flags, suite_flags.name + ".png");
   if (own_identity()) {
     refuse_command("--suite starts the ranks itself; start train directly");
   }
@@ -190,7 +190,7 @@ int bench_suite(const SuiteFlags& suite_flags, const ScalingFlags& flags, const 
   }
   const SuiteReport report{suite_flags.name, with_published(run.lines(), published)};
   print(flags.json ? suite_json(report) : suite_table(report), flags.json);
-  write_files(picture, suite_csv(report), suite_script(report, picture.output));
+  write_files(plot, suite_csv(report), suite_script(report, plot.output));
   return run.exit_code();
 }
 

@@ -23,25 +23,24 @@ void require_drawn(const fs::path& output, const std::string& complaint) {
 
 fs::path gnuplot_program() { return program_in_path("gnuplot").value_or(fs::path()); }
 
-void require_picture(const std::filesystem::path& output) {
-  check_picture_output(output, program_in_path("gnuplot").has_value());
+void require_image(const std::filesystem::path& output) {
+  check_curve_output(output, program_in_path("gnuplot").has_value());
 }
 
-void draw(const CurvePicture& picture, const fs::path& output) {
-  require_drawn(output,
-                draw_picture(Disk(), gnuplot_program(), curve_script(picture, output), output));
+void draw(const CurvePlot& plot, const fs::path& output) {
+  require_drawn(output, draw_plot(Disk(), gnuplot_program(), curve_script(plot, output), output));
 }
 
-void draw_output(const CurvePicture& picture, const fs::path& place) {
-  require_drawn(place, draw_script(curve_script(picture, place), place));
+void draw_output(const CurvePlot& plot, const fs::path& place) {
+  require_drawn(place, draw_script(curve_script(plot, place), place));
 }
 
 std::string draw_script(const std::string& script, const fs::path& place) {
   const Disk disk;
   const bool stream = output_place(place).is_stream();
   if (!stream) disk.replace_file(fs::path(place).replace_extension(".gp"), script);
-  const DrawnPicture drawn = drawn_picture(
-      disk, gnuplot_program(), script, stream ? fs::temp_directory_path() : place.parent_path());
+  const DrawnPlot drawn = drawn_plot(disk, gnuplot_program(), script,
+                                     stream ? fs::temp_directory_path() : place.parent_path());
   const std::array<std::span<const std::byte>, 1> parts = {drawn.bytes};
   if (drawn.complaint.empty()) disk.write_output(place, parts);
   return drawn.complaint;

@@ -1,22 +1,22 @@
-// Draws the pictures of verbs: curves with gnuplot, networks with Graphviz.
+// Draws the plots of verbs: curves with gnuplot, networks with Graphviz.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "analysis/curve_picture.h"
+#include "analysis/curve_plot.h"
 
 namespace trainyard::cli {
 
 /// The gnuplot of PATH; "" without one.
 [[nodiscard]] std::filesystem::path gnuplot_program();
-/// Checks `output` before the work whose picture it will be. Throws as check_picture_output().
-void require_picture(const std::filesystem::path& output);
+/// Checks `output` before the work whose plot it will be. Throws as check_curve_output().
+void require_image(const std::filesystem::path& output);
 /// Draws with the gnuplot of PATH into a file of ours, which is replaced; the script stays beside
 /// it, with .gp. Throws Error{disk} with gnuplot's complaint.
-void draw(const CurvePicture& picture, const std::filesystem::path& output);
+void draw(const CurvePlot& plot, const std::filesystem::path& output);
 /// The same for the place of a flag, see place_for(); there is no script beside a stream.
-void draw_output(const CurvePicture& picture, const std::filesystem::path& place);
+void draw_output(const CurvePlot& plot, const std::filesystem::path& place);
 /// Draws a script to the place of a flag. Returns gnuplot's complaint.
 [[nodiscard]] std::string draw_script(const std::string& script,
                                       const std::filesystem::path& place);

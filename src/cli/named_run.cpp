@@ -6,8 +6,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "cli/launch.h"
 #include "cli/messages.h"
+#include "cli/spawn.h"
 #include "run/run_folder.h"
 
 namespace trainyard::cli {

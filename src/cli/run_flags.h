@@ -55,7 +55,7 @@ void note_replaced(const RunFlags& flags, Messages& messages);
 [[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags,
                                                  const RankIdentity& identity,
                                                  std::optional<int> replicas);
-/// The folder for what need not be found twice (timed engines, the sizes of pictures); empty if the
+/// The folder for what need not be found twice (timed engines, the sizes of images); empty if the
 /// environment names no home.
 [[nodiscard]] std::filesystem::path cache_folder();
 /// "train: warning: TEXT" on stderr.

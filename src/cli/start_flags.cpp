@@ -7,7 +7,7 @@
 #include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/version.h"
-#include "ranks/spawn/launcher.h"
+#include "ranks/spawn/spawn.h"
 
 namespace trainyard::cli {
 void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& context) {
@@ -48,7 +48,7 @@ void add_start_flags(CLI::App& app, StartFlags& flags, const Context& context) {
       ->type_name("NAME");
 }
 
-void add_picture_flag(CLI::App& app, StartFlags& flags) {
+void add_image_flag(CLI::App& app, StartFlags& flags) {
   add_output(app, "--plot,--output", flags.output,
              "also write the curves to this .png or .svg file");
 }

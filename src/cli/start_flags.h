@@ -32,7 +32,7 @@ void add_time_flag(CLI::App& app, double& seconds, const std::string& text);
 /// Declares the flags of add_trained_flags(), --out and --name.
 void add_start_flags(CLI::App& app, StartFlags& flags, const Context& context);
 /// Declares --plot, also as --output (the name in the Keras multi-GPU guide).
-void add_picture_flag(CLI::App& app, StartFlags& flags);
+void add_image_flag(CLI::App& app, StartFlags& flags);
 /// The flags of the run with the short forms of --set added to its overrides. Throws
 /// Error{command_line} for one that --set contradicts.
 [[nodiscard]] RunFlags with_overrides(const TrainedFlags& flags);

@@ -28,7 +28,7 @@ void work_on_rank(const StoredFlags& flags, const Context& own,
   };
   StoredModel stored = open_model(flags, warn_once);
   RankGroup ranks(rank_group_options(own.identity, stored.config.limits, messages));
-  DeviceChoice device = device_in_group(flags.run, flags.launch, ranks);
+  DeviceChoice device = device_in_group(flags.run, flags.spawn, ranks);
   device.warn = warn;
   try {
     StoredWork rank{.stored = stored,
@@ -61,13 +61,13 @@ void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context)
       ->default_str("")
       ->type_name("N");
   add_device_flags(app, flags.run);
-  add_host_flags(app, flags.launch);
+  add_host_flags(app, flags.spawn);
 }
 
 int with_stored_model(const StoredFlags& flags, const Context& context,
                       const std::function<void(StoredWork&)>& work,
                       const std::function<void()>& before) {
-  const LaunchPlan plan{
+  const SpawnSteps plan{
       .check =
           [&] {
             static_cast<void>(open_model(flags, [](const std::string&) {}));
@@ -75,7 +75,7 @@ int with_stored_model(const StoredFlags& flags, const Context& context,
           },
       .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
       .log_folder = {}};
-  return in_ranks(flags.run, flags.launch, context, plan, [&](const Context& own) {
+  return in_ranks(flags.run, flags.spawn, context, plan, [&](const Context& own) {
     work_on_rank(flags, own, work);
     return 0;
   });

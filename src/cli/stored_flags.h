@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "cli/launch.h"
 #include "cli/run_flags.h"
+#include "cli/spawn.h"
 #include "cli/verbs.h"
 #include "run/stored_model.h"
 
@@ -14,7 +14,7 @@ namespace trainyard::cli {
 
 struct StoredFlags {
   RunFlags run;
-  LaunchFlags launch;
+  SpawnFlags spawn;
   std::string path;        // RUN|CHECKPOINT
   std::int64_t batch = 0;  // 0: the run's
 };

@@ -173,7 +173,7 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
                "with --scaling or --suite: forward passes over a batch on the device");
   add_output(app, "--plot,--output", flags.output,
              "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it");
-  add_host_flags(app, flags.launch);
+  add_host_flags(app, flags.spawn);
   for (const char* name : {"--replicas", "--hosts", "--sync-dir"}) {
     app.get_option(name)->needs(scaling);
   }

@@ -31,7 +31,7 @@ int browse_run(const BrowseFlags& flags) {
                                         {.seed = static_cast<std::uint64_t>(run.seed),
                                          .cache_folder = cache_folder(),
                                          .warn = print_warning});
-  Disk().write_output(place, png_of_picture(browsed.sheet));
+  Disk().write_output(place, png_of_image(browsed.sheet));
   print(flags.output + ": " + std::to_string(browsed.sheet.size().w) + " x " +
         std::to_string(browsed.sheet.size().h) + " pixels\n" + browsed.facts + "\n");
   return 0;

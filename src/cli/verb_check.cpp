@@ -8,9 +8,9 @@
 
 #include "base/plural.h"
 #include "base/text.h"
-#include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/print.h"
+#include "cli/spawn.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "run/config/best_metric_choice.h"
@@ -22,7 +22,7 @@ namespace trainyard::cli {
 namespace {
 
 struct CheckFlags : StartFlags {
-  LaunchFlags launch;
+  SpawnFlags spawn;
   bool show_config = false;
 };
 
@@ -108,7 +108,7 @@ int check(const CheckFlags& flags, const Context& context) {
   request.config = std::move(config);
   request.init = initial_weights(flags);
   RankGroup ranks(rank_group_options(context.identity, request.config.limits, messages));
-  request.device = device_in_group(flags.run, flags.launch, ranks);
+  request.device = device_in_group(flags.run, flags.spawn, ranks);
   request.device.check_all = true;
   request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {
@@ -119,10 +119,10 @@ int check(const CheckFlags& flags, const Context& context) {
 }
 
 int check_in_ranks(const CheckFlags& flags, const Context& context) {
-  const LaunchPlan plan{
+  const SpawnSteps plan{
       .check = [&] { static_cast<void>(read_config(with_overrides(flags))); },
       .resume_arguments = [](std::vector<std::string> arguments) { return arguments; }};
-  return in_ranks(flags.run, flags.launch, context, plan,
+  return in_ranks(flags.run, flags.spawn, context, plan,
                   [&](const Context& own) { return check(flags, own); });
 }
 
@@ -131,8 +131,8 @@ int check_in_ranks(const CheckFlags& flags, const Context& context) {
 void declare_check(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<CheckFlags>();  // shared with the action, which outlives parsing
   add_start_flags(app, *flags, context);
-  add_picture_flag(app, *flags);
-  add_host_flags(app, flags->launch);
+  add_image_flag(app, *flags);
+  add_host_flags(app, flags->spawn);
   app.add_flag("--show-config", flags->show_config,
                "first print the run file with every default, as in a run's config.yaml");
   action = [flags, context] { return check_in_ranks(*flags, context); };

@@ -36,7 +36,7 @@ int find_rate(const FindFlags& flags, const Context& context) {
   }
   const std::string csv = place_for("--csv", flags.csv);
   const std::string output = place_for("--output", flags.output);
-  if (!output.empty()) require_picture(output);
+  if (!output.empty()) require_image(output);
   const RunConfig run = read_config(with_overrides(flags));
   note_replaced(with_overrides(flags), context.messages);
   const StopSignals signals;
@@ -52,7 +52,7 @@ int find_rate(const FindFlags& flags, const Context& context) {
   if (signals.stop_signal() != 0) end_by_signal(signals.stop_signal());
   const std::string key = "optimizer." + std::string(run.optimizer->name) + ".lr";
   if (!csv.empty()) Disk().write_output(csv, rate_search_csv(search));
-  if (!output.empty()) draw_output(rate_search_picture(search, run.name), output);
+  if (!output.empty()) draw_output(rate_search_plot(search, run.name), output);
   const std::string text =
       flags.json ? json_line(rate_search_json(search, key)) : rate_search_text(search, key);
   print(text, flags.json);

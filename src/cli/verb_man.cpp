@@ -59,7 +59,7 @@ constexpr std::array kFiles = {
          "a run: metrics.csv, plots, weights, checkpoints, config.yaml with every "
          "default, status.json"},
     Fact{"sweeps/NAME", "the runs of a sweep and their tables"},
-    Fact{"~/.cache/trainyard", "timed engines, sizes of pictures; may be deleted"},
+    Fact{"~/.cache/trainyard", "timed engines, sizes of images; may be deleted"},
 };
 
 /// What roff would print otherwise, or take as its own.

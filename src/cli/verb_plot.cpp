@@ -41,10 +41,10 @@ std::int64_t samples_of(const RunConfig& run, const PlotFlags& flags) {
 
 int plot_schedule(const PlotFlags& flags, const std::string& output, const Context& context) {
   const RunConfig run = read_config(flags.schedule);
-  const CurvePicture picture = schedule_curve(run, flags.replicas, samples_of(run, flags));
+  const CurvePlot plot = schedule_curve(run, flags.replicas, samples_of(run, flags));
   if (run.plateau) context.messages.warn("'plateau' will multiply these learning rates");
-  draw_output(picture, output);
-  print(flags.output + ": " + picture.title + "\n");
+  draw_output(plot, output);
+  print(flags.output + ": " + plot.title + "\n");
   return 0;
 }
 
@@ -63,7 +63,7 @@ int plot(const PlotFlags& flags, const Context& context) {
                          : "name run folders, or a run file with --schedule FILE");
   }
   const std::string output = place_for("--output", flags.output);
-  require_picture(output);
+  require_image(output);
   return schedule ? plot_schedule(flags, output, context) : plot_runs(flags, output, context);
 }
 
@@ -79,7 +79,7 @@ void add_curve_flags(CLI::App& app, CurveChoice& choice) {
                  "weight of the earlier values in a running mean, as in TensorBoard: 0.9")
       ->check(number_between(0, 0.9999))
       ->type_name("FACTOR");
-  app.add_option("--title", choice.title, "of the picture")->type_name("WORDS");
+  app.add_option("--title", choice.title, "of the plot")->type_name("WORDS");
 }
 
 void add_schedule_flags(CLI::App& app, PlotFlags& flags) {
@@ -112,7 +112,7 @@ void declare_plot(CLI::App& app, const Context& context, Action& action) {
   add_curve_flags(app, flags->choice);
   add_schedule_flags(app, *flags);
   add_output(app, "-o,--output", flags->output,
-             "the picture: .png, .svg or .pdf; its gnuplot script is written beside it");
+             "the plot: .png, .svg or .pdf; its gnuplot script is written beside it");
   action = [flags, context] { return plot(*flags, context); };
 }
 

@@ -85,7 +85,7 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
                                           : read_text(file, ErrorKind::data, kMostInputBytes);
     }
     for (const PredictionInput& input :
-         reads_texts(samples) ? text_inputs(named) : picture_inputs(named)) {
+         reads_texts(samples) ? text_inputs(named) : image_inputs(named)) {
       joined_inputs += input.name + '\0' + input.text + '\0' + input.fault + '\0';
     }
   }
@@ -98,7 +98,7 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
 }
 
 void print_rate(std::size_t inputs, double seconds, bool texts, Messages& messages) {
-  const std::string noun = texts ? "text" : "picture", what = noun + "s";
+  const std::string noun = texts ? "text" : "image", what = noun + "s";
   const auto count = static_cast<std::int64_t>(inputs);
   messages.note(with_separators(count) + " " + plural(count, noun) + " in " +
                 fixed_text(seconds, 2) +

@@ -19,10 +19,10 @@
 #include "cli/console.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
-#include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
+#include "cli/spawn.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "ranks/stop_request.h"
@@ -222,7 +222,7 @@ void refuse_ranks() {
                  "; start it alone");
 }
 
-/// Draws the curves of all runs into one picture, if a run has any.
+/// Draws the curves of all runs into one image, if a run has any.
 void draw_curves(const Sweep& sweep, const Context& context, const Clock& clock) {
   const std::vector<RecordedRun> runs = measured_runs(sweep.runs, clock);
   if (runs.empty()) return;
@@ -277,9 +277,9 @@ int sweep_runs(const SweepFlags& flags, const Context& context) {
       .jobs = sweep.jobs,
       .command =
           [&](const SweepRun& run, std::size_t slot) {
-            return LaunchCommand{.program = own_program(),
-                                 .arguments = arguments_of(flags, sweep, run, slot, seconds_left()),
-                                 .environment = own_environment()};
+            return SpawnCommand{.program = own_program(),
+                                .arguments = arguments_of(flags, sweep, run, slot, seconds_left()),
+                                .environment = own_environment()};
           },
       .tell = tell,
       .may_start = [&] { return flags.max_seconds == 0 || seconds_left() > 0; }};

@@ -14,12 +14,12 @@
 #include "cli/console.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
-#include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/named_run.h"
 #include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/run_flags.h"
+#include "cli/spawn.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "config/near_file.h"
@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TrainFlags : StartFlags {
-  LaunchFlags launch;
+  SpawnFlags spawn;
   std::string log = "keras";
   std::string resume_folder;  // of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
@@ -46,7 +46,7 @@ struct TrainFlags : StartFlags {
 };
 
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
-  add_picture_flag(app, flags);
+  add_image_flag(app, flags);
   add_time_flag(app, flags.max_seconds, "save and stop after this time (exit 75)");
   take_one_of(app.add_option("--log", flags.log, "the form of what is printed"),
               {"keras", "json", "plain"});
@@ -101,7 +101,7 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Context& 
   const auto warn = [&messages](const std::string& text) { messages.warn(text); };
   if (!request.resume.empty()) messages.set_run(request.resume.string());
   RankGroup ranks(rank_group_options(own.identity, request.config.limits, messages));
-  request.device = device_in_group(flags.run, flags.launch, ranks);
+  request.device = device_in_group(flags.run, flags.spawn, ranks);
   request.device.warn = warn;
   const Disk disk;
   const SystemClock clock;
@@ -158,7 +158,7 @@ RunConfig at_places_of(const RunConfig& given, RunConfig config, const fs::path&
   return config;
 }
 
-/// Draws a run that trains no further to --plot: the picture that it has drawn itself, else that of
+/// Draws a run that trains no further to --plot: the image that it has drawn itself, else that of
 /// `train plot`.
 void draw_curves(const fs::path& folder, const TrainFlags& flags) {
   const fs::path output = place_for("--plot", flags.output);
@@ -276,7 +276,7 @@ int train_in_ranks(const TrainFlags& flags, const Context& context) {
   refuse_run(flags.run.config);
   std::string name;
   std::optional<fs::path> before;
-  const LaunchPlan plan{.check =
+  const SpawnSteps plan{.check =
                             [&] {
                               name = read_config(with_overrides(flags)).name;
                               if (!flags.resume) static_cast<void>(initial_weights(flags));
@@ -286,13 +286,13 @@ int train_in_ranks(const TrainFlags& flags, const Context& context) {
                             [&](std::vector<std::string> arguments) {
                               return resume_arguments(std::move(arguments), flags, name, before);
                             }};
-  return in_ranks(flags.run, flags.launch, context, plan,
+  return in_ranks(flags.run, flags.spawn, context, plan,
                   [&](const Context& own) { return train(flags, own); });
 }
 
 int resume_in_ranks(const TrainFlags& flags, const Context& context) {
   const fs::path folder = flags.resume_folder;
-  const LaunchPlan plan{.check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
+  const SpawnSteps plan{.check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
                         .resume_arguments =
                             [&](std::vector<std::string> arguments) {
                               // The same run again, even if runs/NAME has a newer one by then.
@@ -302,7 +302,7 @@ int resume_in_ranks(const TrainFlags& flags, const Context& context) {
                               return arguments;
                             },
                         .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path()};
-  return in_ranks(flags.run, flags.launch, context, plan,
+  return in_ranks(flags.run, flags.spawn, context, plan,
                   [&](const Context& own) { return resume(flags, own); });
 }
 
@@ -317,7 +317,7 @@ void declare_train(CLI::App& app, const Context& context, Action& action) {
   add_data_flags(app, flags->check,
                  "with --skip-done: start a new run although the data have changed since one "
                  "completed; with --resume: continue on them as they are now");
-  add_launch_flags(app, flags->launch);
+  add_spawn_flags(app, flags->spawn);
   add_output_flags(app, *flags);
   action = [flags, context] { return train_in_ranks(*flags, context); };
 }
@@ -329,7 +329,7 @@ void declare_resume(CLI::App& app, const Context& context, Action& action) {
       ->transform(newest_run_of_name(context))
       ->type_name("RUN");
   add_device_flags(app, flags->run);
-  add_launch_flags(app, flags->launch);
+  add_spawn_flags(app, flags->spawn);
   add_output_flags(app, *flags);
   add_data_flags(app, flags->check,
                  "continue although the data have changed since the run began, and record it");

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/augment/pipeline.h"
-#include "data/augment/pixel_step.h"
+#include "data/augment/pixel_transform.h"
 #include "export/named_weights.h"
 #include "export/onnx_layer.h"
 #include "export/onnx_model.h"
@@ -19,8 +19,8 @@ namespace trainyard {
 
 /// What is done to a sample's values before the network reads them.
 struct OnnxPreprocessing {
-  std::vector<PixelStep> steps;      // their values outlive it
-  std::span<const float> whitening;  // [d, d] for samples of d elements, after the steps; or empty
+  std::vector<PixelTransform> steps;  // their values outlive it
+  std::span<const float> whitening;   // [d, d] for samples of d elements, after the steps; or empty
 };
 
 /// The evaluation of `network`, which must not be fused, at any batch. Input: "tokens", int64 [n,

@@ -17,19 +17,19 @@ class Front {
 
   [[nodiscard]] const std::string& value() const { return value_; }
 
-  void apply(const PixelStep& step) {
+  void apply(const PixelTransform& step) {
     switch (step.kind) {
-      case PixelStep::Kind::scale:
+      case PixelTransform::Kind::scale:
         return apply("Mul", constant({}, {step.factor}));
-      case PixelStep::Kind::subtract_image:
+      case PixelTransform::Kind::subtract_image:
         return apply("Sub", constant(shape_, values_of(step)));
-      case PixelStep::Kind::subtract_channel:
+      case PixelTransform::Kind::subtract_channel:
         return apply("Sub", constant({step.count, 1, 1}, values_of(step)));
-      case PixelStep::Kind::divide_channel:
+      case PixelTransform::Kind::divide_channel:
         return apply("Div", constant({step.count, 1, 1}, values_of(step)));
-      case PixelStep::Kind::subtract_mean:
+      case PixelTransform::Kind::subtract_mean:
         return apply("Sub", mean(value_));
-      case PixelStep::Kind::divide_deviation:
+      case PixelTransform::Kind::divide_deviation:
         return apply("Div", deviation());
     }
   }
@@ -48,7 +48,9 @@ class Front {
   }
 
  private:
-  static Floats values_of(const PixelStep& step) { return {step.values, step.values + step.count}; }
+  static Floats values_of(const PixelTransform& step) {
+    return {step.values, step.values + step.count};
+  }
 
   std::string constant(Dims dims, Floats values) {
     std::string name = names_.fresh("preprocess.values");
@@ -92,13 +94,13 @@ class Front {
 }  // namespace
 
 OnnxPreprocessing preprocessing_of(const Pipeline& pipeline) {
-  return {.steps = pipeline.pixel_steps(), .whitening = pipeline.whitening()};
+  return {.steps = pipeline.pixel_transforms(), .whitening = pipeline.whitening()};
 }
 
 std::string preprocessed(OnnxModel& model, OnnxNames& names,
                          const OnnxPreprocessing& preprocessing) {
   Front front(model, names);
-  for (const PixelStep& step : preprocessing.steps) front.apply(step);
+  for (const PixelTransform& step : preprocessing.steps) front.apply(step);
   if (!preprocessing.whitening.empty()) front.whiten(preprocessing.whitening);
   return front.value();
 }

@@ -99,15 +99,15 @@ void EventSummary::scalar(std::string_view tag, double value) {
   message_.message(1, entry);
 }
 
-void EventSummary::picture(std::string_view tag, const EventPicture& picture) {
+void EventSummary::image(std::string_view tag, const EventImage& image) {
   constexpr std::int64_t kRgb = 3;
-  ProtobufMessage image, entry;
-  image.integer(1, picture.h);
-  image.integer(2, picture.w);
-  image.integer(3, kRgb);
-  image.text(4, picture.png);
+  ProtobufMessage value, entry;
+  value.integer(1, image.h);
+  value.integer(2, image.w);
+  value.integer(3, kRgb);
+  value.text(4, image.png);
   entry.text(1, tag);
-  entry.message(4, image);
+  entry.message(4, value);
   message_.message(1, entry);
 }
 

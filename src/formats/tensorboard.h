@@ -17,7 +17,7 @@ namespace trainyard {
 [[nodiscard]] std::uint32_t masked_crc32c(std::string_view bytes);
 
 /// An encoded PNG of 3 channels.
-struct EventPicture {
+struct EventImage {
   std::string png;
   std::int64_t h = 0, w = 0;  // pixels
 };
@@ -27,7 +27,7 @@ class EventSummary {
  public:
   /// Stored in 32 bits.
   void scalar(std::string_view tag, double value);
-  void picture(std::string_view tag, const EventPicture& picture);
+  void image(std::string_view tag, const EventImage& image);
   /// Shown as it is, in a fixed width.
   void verbatim(std::string_view tag, std::string_view text);
 

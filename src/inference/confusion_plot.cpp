@@ -9,7 +9,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
-#include "data/images/picture_sheet.h"
+#include "data/images/image_sheet.h"
 #include "data/sets/float_image.h"
 #include "report/plot_script.h"
 
@@ -103,7 +103,7 @@ std::string confusion_script(const std::string& title, const ConfusionMatrix& ma
 namespace {
 
 constexpr std::size_t kColumns = 8;
-constexpr std::int64_t kMostSide = 160;  // of a picture, pixels
+constexpr std::int64_t kMostSide = 160;  // of an image, pixels
 
 std::string text_below(const Dataset& set, const Mistake& mistake,
                        std::span<const std::string> names) {
@@ -115,11 +115,11 @@ std::string text_below(const Dataset& set, const Mistake& mistake,
 
 }  // namespace
 
-std::optional<Picture> mistake_sheet(const Dataset& set, std::span<const Mistake> mistakes,
-                                     std::span<const std::string> names, std::size_t most) {
+std::optional<Image> mistake_sheet(const Dataset& set, std::span<const Mistake> mistakes,
+                                   std::span<const std::string> names, std::size_t most) {
   const std::int64_t channels = set.image_shape()[0];
-  const bool pictures = (channels == 1 || channels == 3) && set.image_shape()[1] != 1;
-  if (mistakes.empty() || !pictures) return std::nullopt;
+  const bool drawable = (channels == 1 || channels == 3) && set.image_shape()[1] != 1;
+  if (mistakes.empty() || !drawable) return std::nullopt;
   std::vector<FloatImage> images;
   ValueRange range;
   for (const Mistake& mistake : mistakes.first(std::min(most, mistakes.size()))) {
@@ -132,7 +132,7 @@ std::optional<Picture> mistake_sheet(const Dataset& set, std::span<const Mistake
     if (i % kColumns == 0) rows.emplace_back();
     rows.back().push_back({colored(images[i], range), text_below(set, mistakes[i], names)});
   }
-  return picture_sheet(rows, kMostSide);
+  return image_sheet(rows, kMostSide);
 }
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// The picture of a confusion matrix.
+// The image of a confusion matrix.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "data/images/picture.h"
+#include "data/images/image.h"
 #include "data/sets/dataset.h"
 #include "report/class_table.h"
 
@@ -21,15 +21,15 @@ namespace trainyard {
                                            std::span<const std::string> names,
                                            const std::filesystem::path& output);
 
-// The most confident mistakes of an evaluation, as pictures.
+// The most confident mistakes of an evaluation, as images.
 
 /// At most `most` of the mistakes in reading order, each sample as its source gives it over its
 /// label, what was predicted instead, the probability of that, and its file's name if it has one.
 /// None if there are no mistakes, or samples are no images of 1 or 3 channels with a height of more
 /// than 1.
-[[nodiscard]] std::optional<Picture> mistake_sheet(const Dataset& set,
-                                                   std::span<const Mistake> mistakes,
-                                                   std::span<const std::string> names,
-                                                   std::size_t most = 40);
+[[nodiscard]] std::optional<Image> mistake_sheet(const Dataset& set,
+                                                 std::span<const Mistake> mistakes,
+                                                 std::span<const std::string> names,
+                                                 std::size_t most = 40);
 
 }  // namespace trainyard

@@ -31,26 +31,27 @@ void require_folder(const std::string& data) {
   if (fs::is_directory(data, ignored)) return;
   throw Error(ErrorKind::command_line,
               "--data '" + data +
-                  "': expected val, train, or a folder with one folder of pictures per class" +
+                  "': expected val, train, or a folder with one folder of images per class" +
                   (fs::exists(data, ignored) ? "" : config::near_file(data)) +
                   "; other data: --set data.val.KEY=VALUE changes where the validation split is "
                   "read");
 }
 
-/// Folders of pictures, one for each class.
+/// Folders of images, one for each class.
 std::unique_ptr<Dataset> open_class_folders(const RunConfig& run, const SamplesRecord& samples,
                                             const fs::path& root, const Opening& opening) {
-  return open_pictures(class_folders(root, Links::follow, opening), picture_options(run, samples),
-                       opening);
+  return open_images(class_folders(root, Links::follow, opening), image_options(run, samples),
+                     opening);
 }
 
 /// The weights that count in an evaluation, for which the training split is opened.
-std::optional<WeightRule> evaluation_weights(const RunConfig& run, const ClassNumbering& numbering,
-                                             RankGroup& ranks, const Opening& opening) {
+std::optional<ClassWeightPolicy> evaluation_weights(const RunConfig& run,
+                                                    const ClassNumbering& numbering,
+                                                    RankGroup& ranks, const Opening& opening) {
   if (!run.weights.any()) return std::nullopt;
   const std::unique_ptr<Dataset> train = numbered_as(
       open_shared(*run.data.train.source, opening, ranks), numbering, "the training split");
-  std::optional<WeightRule> weights = weight_rule(run, *train);
+  std::optional<ClassWeightPolicy> weights = class_weight_policy(run, *train);
   if (weights && !run.weights.validation) weights = weights->counting();
   return weights;
 }
@@ -111,7 +112,7 @@ InferenceData open_evaluated(const StoredModel& stored, const std::string& data,
 }
 
 std::string evaluated_text(const StoredModel& stored, const std::string& data) {
-  if (!is_split(data)) return "the pictures of " + data;
+  if (!is_split(data)) return "the images of " + data;
   return std::string(data == "train" ? "the training" : "the validation") +
          " split of the run (source " +
          std::string(split_named(stored.config, data).source->name()) + ")";

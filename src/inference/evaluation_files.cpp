@@ -40,7 +40,7 @@ bool draw_confusion(const EvaluationFiles& files, const Disk& disk, const ClassT
   }
   const fs::path output = files.folder / "confusion.png";
   const std::string script = confusion_script(of.title, tables.matrix, tables.names, output);
-  const std::string complaint = draw_picture(disk, files.gnuplot, script, output);
+  const std::string complaint = draw_plot(disk, files.gnuplot, script, output);
   if (!complaint.empty()) files.warn("confusion.png was not drawn: " + complaint);
   return complaint.empty();
 }
@@ -97,7 +97,7 @@ std::vector<std::string> write_evaluation(const EvaluationFiles& files, const Di
   }
   if (draw_confusion(files, disk, tables, of)) written.emplace_back("confusion.png");
   if (const auto sheet = mistake_sheet(set, tables.mistakes, tables.names)) {
-    disk.replace_file(files.folder / "mistakes.png", png_of_picture(*sheet));
+    disk.replace_file(files.folder / "mistakes.png", png_of_image(*sheet));
     written.emplace_back("mistakes.png");
   }
   return written;

@@ -1,4 +1,4 @@
-// What an evaluation leaves: its numbers as text and JSON, its tables and pictures as files.
+// What an evaluation leaves: its numbers as text and JSON, its tables and images as files.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +34,7 @@ struct EvaluatedModel {
 
 struct EvaluationFiles {
   std::filesystem::path folder;
-  std::filesystem::path gnuplot;  // program, or empty: no picture of the confusion matrix
+  std::filesystem::path gnuplot;  // program, or empty: no image of the confusion matrix
   std::function<void(const std::string&)> warn;
 };
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/faults.h"
+#include "data/feed/class_weight_policy.h"
 #include "data/feed/feeder.h"
-#include "data/feed/weight_rule.h"
 #include "model/model.h"
 #include "ops/metric.h"
 #include "ranks/comm/communicator.h"
@@ -25,8 +25,8 @@ namespace trainyard {
 /// Samples, as the network of a run gets them.
 struct InferenceData {
   std::unique_ptr<Dataset> set;
-  std::unique_ptr<Pipeline> pipeline;      // prepared
-  std::optional<WeightRule> weights = {};  // of the samples
+  std::unique_ptr<Pipeline> pipeline;             // prepared
+  std::optional<ClassWeightPolicy> weights = {};  // of the samples
   /// How the split differs from what the run recorded, which --changed-data allowed; on rank 0.
   std::vector<std::string> changes = {};
   /// Of samples that cannot be read, by their indices: their outputs mean nothing. Null: the first

@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "config/near_file.h"
 #include "data/sets/file_walk.h"
-#include "data/sets/picture_index.h"
-#include "data/sets/picture_set.h"
+#include "data/sets/image_index.h"
+#include "data/sets/image_set.h"
 #include "data/text/text_units.h"
 #include "inference/source_options.h"
 #include "inference/text_tokens.h"
@@ -63,7 +63,7 @@ std::string list_in(const std::string& path) {
   return read_text(path, ErrorKind::data, kMostListBytes);
 }
 
-void add_pictures_of_list(const std::string& path, std::vector<PredictionInput>& inputs) {
+void add_images_of_list(const std::string& path, std::vector<PredictionInput>& inputs) {
   std::error_code ignored;
   const fs::path folder = fs::path(path).parent_path();
   for (const std::string& line : lines_in(list_in(path))) {
@@ -72,8 +72,8 @@ void add_pictures_of_list(const std::string& path, std::vector<PredictionInput>&
   }
 }
 
-void add_pictures(const std::string& path, const NamedInputs& named,
-                  std::vector<PredictionInput>& inputs) {
+void add_images(const std::string& path, const NamedInputs& named,
+                std::vector<PredictionInput>& inputs) {
   switch (kind_of(path)) {
     case PathKind::standard_input:
       for (std::string& line : lines_in(named.standard_input.value_or(""))) {
@@ -81,17 +81,17 @@ void add_pictures(const std::string& path, const NamedInputs& named,
       }
       return;
     case PathKind::folder:
-      std::ranges::move(inputs_below(path, is_picture_name), std::back_inserter(inputs));
+      std::ranges::move(inputs_below(path, is_image_name), std::back_inserter(inputs));
       return;
     case PathKind::file:
       break;
   }
-  if (is_picture_name(path)) {
+  if (is_image_name(path)) {
     inputs.push_back({path, ""});
   } else if (fs::path(path).extension() == ".txt") {
-    add_pictures_of_list(path, inputs);
+    add_images_of_list(path, inputs);
   } else {
-    refuse_input("'" + path + "' is neither a picture (" + kPictureNames +
+    refuse_input("'" + path + "' is neither an image (" + kImageNames +
                  ") nor a list of them, a .txt file with a "
                  "path a line");
   }
@@ -130,28 +130,28 @@ std::vector<PredictionInput> some(std::vector<PredictionInput> inputs, const std
   return inputs;
 }
 
-std::unique_ptr<Dataset> pictures_of(const RunConfig& run, const SamplesRecord& samples,
-                                     const std::vector<PredictionInput>& inputs,
-                                     const Opening& opening) {
-  PictureOptions options = picture_options(run, samples);
+std::unique_ptr<Dataset> images_of(const RunConfig& run, const SamplesRecord& samples,
+                                   const std::vector<PredictionInput>& inputs,
+                                   const Opening& opening) {
+  ImageOptions options = image_options(run, samples);
   options.memory_mib = 0;  // each is decoded once, when its batch is made
-  PictureFiles files{
+  ImageFiles files{
       .folder = "", .files = {}, .classes = samples.classes, .class_names = samples.class_names};
   for (const PredictionInput& input : inputs) files.files.push_back({input.name, 0});
-  return open_pictures(std::move(files), options,
-                       {.seed = opening.seed, .warn = opening.warn, .faults = opening.faults});
+  return open_images(std::move(files), options,
+                     {.seed = opening.seed, .warn = opening.warn, .faults = opening.faults});
 }
 
 }  // namespace
 
 bool reads_texts(const SamplesRecord& samples) { return samples.image == kNoImage; }
 
-std::vector<PredictionInput> picture_inputs(const NamedInputs& named) {
+std::vector<PredictionInput> image_inputs(const NamedInputs& named) {
   std::vector<PredictionInput> inputs;
-  if (!named.texts.empty()) refuse_input("--text: the model of this run reads pictures");
-  for (const std::string& path : named.paths) add_pictures(path, named, inputs);
+  if (!named.texts.empty()) refuse_input("--text: the model of this run reads images");
+  for (const std::string& path : named.paths) add_images(path, named, inputs);
   return some(std::move(inputs),
-              "pictures, a folder of them, a .txt file with a path a line, or - for such lines on "
+              "images, a folder of them, a .txt file with a path a line, or - for such lines on "
               "standard input");
 }
 
@@ -173,10 +173,10 @@ std::vector<std::string> take_bad_inputs(const StoredModel& stored, const Sample
   for (const PredictionInput& input : inputs) {
     if (input.fault.empty()) names.push_back(input.name);
   }
-  std::vector<PictureRecord> records(names.size());
+  std::vector<ImageRecord> records(names.size());
   if (!reads_texts(samples)) {
-    const PictureOptions options = picture_options(stored.config, samples);
-    records = indexed_pictures("", names, {.max_pixels = options.max_pixels}, {});
+    const ImageOptions options = image_options(stored.config, samples);
+    records = indexed_images("", names, {.max_pixels = options.max_pixels}, {});
   }
   std::size_t next = 0;
   std::erase_if(inputs, [&](const PredictionInput& input) {
@@ -193,7 +193,7 @@ InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& sample
   of_inputs.faults = std::make_shared<Faults>();
   InferenceData data{.set = reads_texts(samples)
                                 ? tokens_of_inputs(stored, samples, inputs)
-                                : pictures_of(stored.config, samples, inputs, of_inputs),
+                                : images_of(stored.config, samples, inputs, of_inputs),
                      .pipeline = nullptr,
                      .faults = of_inputs.faults};
   data.pipeline = pipeline_for(stored, samples, *data.set);

@@ -1,4 +1,4 @@
-// What `train predict` predicts: pictures in files, or texts.
+// What `train predict` predicts: images in files, or texts.
 #pragma once
 
 #include <optional>
@@ -25,26 +25,26 @@ struct PredictionInput {
 /// Whether the run's samples are sequences of tokens, made of texts.
 [[nodiscard]] bool reads_texts(const SamplesRecord& samples);
 
-/// The pictures: of a folder all in it and in the folders below it, by their paths, links followed
+/// The images: of a folder all in it and in the folders below it, by their paths, links followed
 /// (see files_below()), those with a fault too; of a .txt file
 /// and of standard input one path a line, in the file's case relative to the current folder or else
 /// to the file's. Throws Error{command_line} for a path that does not exist, a file of another
 /// kind, texts, and if there are none; Error{data} for a file that cannot be read.
-[[nodiscard]] std::vector<PredictionInput> picture_inputs(const NamedInputs& named);
+[[nodiscard]] std::vector<PredictionInput> image_inputs(const NamedInputs& named);
 /// The texts: each line of a file or of standard input that is not blank; of a folder its .txt
-/// files, each one text; and those of `texts`. Throws as picture_inputs().
+/// files, each one text; and those of `texts`. Throws as image_inputs().
 [[nodiscard]] std::vector<PredictionInput> text_inputs(const NamedInputs& named);
 
-/// Takes out the inputs that cannot be predicted, as far as names and the headers of pictures tell,
+/// Takes out the inputs that cannot be predicted, as far as names and the headers of images tell,
 /// and returns their faults, in the order of the inputs.
 [[nodiscard]] std::vector<std::string> take_bad_inputs(const StoredModel& stored,
                                                        const SamplesRecord& samples,
                                                        std::vector<PredictionInput>& inputs);
 
 /// Those inputs as samples of the model, with labels of 0. Texts become tokens as the run's source
-/// made them. A picture that cannot be decoded is a fault (InferenceData::faults). Throws
-/// Error{data} for a file that is no picture, or a text that cannot be tokens;
-/// Error{config} for a run whose samples are neither pictures nor texts with one label;
+/// made them. An image that cannot be decoded is a fault (InferenceData::faults). Throws
+/// Error{data} for a file that is no image, or a text that cannot be tokens;
+/// Error{config} for a run whose samples are neither images nor texts with one label;
 /// Error{checkpoint} if its vocabulary is missing or another one.
 [[nodiscard]] InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,
                                         const std::vector<PredictionInput>& inputs,

@@ -24,11 +24,11 @@ std::string source_name(const RunConfig& run) {
   return run.settled.find("data")->find("train")->find("source")->text;
 }
 
-PictureOptions picture_options(const RunConfig& run, const SamplesRecord& samples) {
+ImageOptions image_options(const RunConfig& run, const SamplesRecord& samples) {
   if (!samples.eight_bit) {
     throw Error(ErrorKind::config,
-                "the run was not trained with pictures: the samples of source '" +
-                    source_name(run) + "' are " +
+                "the run was not trained with images: the samples of source '" + source_name(run) +
+                    "' are " +
                     (samples.image == kNoImage
                          ? "sequences"
                          : "numbers " + samples.image.text() + " of any size, not 0 to 255"));
@@ -37,10 +37,10 @@ PictureOptions picture_options(const RunConfig& run, const SamplesRecord& sample
   if (channels != 1 && channels != 3) {
     throw Error(ErrorKind::config,
                 "the samples of the run have " + std::to_string(channels) +
-                    " channels, and pictures are read with 1 (grey) or 3 (colour); evaluate it on "
+                    " channels, and images are read with 1 (grey) or 3 (colour); evaluate it on "
                     "a split of its own data");
   }
-  PictureOptions options;
+  ImageOptions options;
   const std::string name = source_name(run);
   if (name == "image_folder") {
     options = source_options<ImageFolderOptions>(run);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/fields.h"
-#include "data/sets/picture_set.h"
+#include "data/sets/image_set.h"
 #include "run/config/run_config.h"
 #include "run/stored_model.h"
 #include "run/training_files.h"
@@ -28,10 +28,10 @@ template <class Options>
 /// The name of that source: "cifar10".
 [[nodiscard]] std::string source_name(const RunConfig& run);
 
-/// How pictures become samples like the run's: as its source makes them if that reads picture
+/// How images become samples like the run's: as its source makes them if that reads image
 /// files, else stretched to the size of its samples, if they have one. Throws Error{config} if the
-/// run's samples are no pictures.
-[[nodiscard]] PictureOptions picture_options(const RunConfig& run, const SamplesRecord& samples);
+/// run's samples are no images.
+[[nodiscard]] ImageOptions image_options(const RunConfig& run, const SamplesRecord& samples);
 
 /// The preprocessing of the run for the samples of `set`. Throws Error{data} if they are not like
 /// the run's, as make_pipeline().

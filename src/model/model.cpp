@@ -165,8 +165,8 @@ void Model::add_image_parts(std::vector<BatchPart>& parts) {
     parts.push_back({.home = static_cast<std::byte*>(home), .bytes = bytes, .in_place = in_place});
   };
   if (train_images_ != nullptr) {
-    add(spatial_->data(), spatial_->size() * sizeof(SpatialStep));
-    add(colours_->data(), colours_->size() * sizeof(ColourStep));
+    add(spatial_->data(), spatial_->size() * sizeof(SpatialTransform));
+    add(colours_->data(), colours_->size() * sizeof(ColourTransform));
     return add(train_images_->incoming().data(), train_images_->incoming().size());
   }
   const Shape& image = graph_.graph.values[graph_.images].shape;
@@ -227,10 +227,10 @@ void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
   const auto of_batch = [&](std::int64_t steps) {
     return static_cast<std::size_t>(memory_->batch() * steps);
   };
-  spatial_ = std::make_unique<DeviceArray<SpatialStep>>(compute_.device,
-                                                        of_batch(pipeline.spatial_steps()));
-  colours_ =
-      std::make_unique<DeviceArray<ColourStep>>(compute_.device, of_batch(pipeline.colour_steps()));
+  spatial_ = std::make_unique<DeviceArray<SpatialTransform>>(
+      compute_.device, of_batch(pipeline.spatial_transforms()));
+  colours_ = std::make_unique<DeviceArray<ColourTransform>>(compute_.device,
+                                                            of_batch(pipeline.colour_transforms()));
   reorder_images_.clear();
   make_batch_memory();
 }
@@ -242,8 +242,8 @@ void Model::take_batch(EvaluatedSplit split) {
     // The launch that reads the samples' indices is the one that brings them home.
     const std::byte* const index = batch_memory_->data(graph_.fields.size(), batch_slot());
     images->gather({.sample_index = reinterpret_cast<const std::int64_t*>(index),
-                    .spatial = reinterpret_cast<const SpatialStep*>(image_part(0)),
-                    .colours = reinterpret_cast<const ColourStep*>(image_part(1)),
+                    .spatial = reinterpret_cast<const SpatialTransform*>(image_part(0)),
+                    .colours = reinterpret_cast<const ColourTransform*>(image_part(1)),
                     .bytes = reinterpret_cast<const std::uint8_t*>(image_part(2)),
                     .words = batch_memory_->words()},
                    eval().view(graph_.images));

@@ -134,8 +134,8 @@ class Model {
   std::vector<std::unique_ptr<Executor>> reorder_images_;
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
-  std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
-  std::unique_ptr<DeviceArray<ColourStep>> colours_;
+  std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // of the batch, with those
+  std::unique_ptr<DeviceArray<ColourTransform>> colours_;
   std::vector<std::span<const std::byte>> parts_;  // of the batch
   std::unique_ptr<BatchMemory> batch_memory_;
   std::int64_t epoch_ = 0;  // as on the device, like valid_

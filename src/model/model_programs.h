@@ -19,7 +19,7 @@ namespace trainyard {
 
 /// The average of a model's weights.
 struct AverageOptions {
-  AverageRule rule;
+  AveragePolicy rule;
   bool judged = true;  // evaluation reads the average, not the trained weights
 };
 

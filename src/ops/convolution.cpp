@@ -55,7 +55,7 @@ void declare(config::Fields& fields, ConvAttributes& conv) {
 
 namespace {
 
-WindowPlan plan_conv(const ConvAttributes& conv, const Shape& input) {
+WindowSplit plan_conv(const ConvAttributes& conv, const Shape& input) {
   return plan_window(input, {conv.kernel, conv.stride, conv.dilation}, conv.pad);
 }
 
@@ -68,7 +68,7 @@ Signature ConvOp::infer(std::span<const Shape> inputs) const {
   require_images(input);
   require_groups("input channels", input.c(), values().groups);
   require_groups("filters", values().filters, values().groups);
-  const WindowPlan plan = plan_conv(values(), input);
+  const WindowSplit plan = plan_conv(values(), input);
   Signature signature;
   signature.outputs = {{input.n(), values().filters, plan.h.output, plan.w.output}};
   signature.parameters = parameters(values().filters, input.c());
@@ -77,7 +77,7 @@ Signature ConvOp::infer(std::span<const Shape> inputs) const {
   return signature;
 }
 
-WindowPlan ConvTransposeOp::plan(const Shape& input) const {
+WindowSplit ConvTransposeOp::plan(const Shape& input) const {
   const ConvAttributes& conv = values();
   return plan_transposed_window(input, {conv.kernel, conv.stride, conv.dilation}, conv.pad,
                                 output_pad_);
@@ -90,7 +90,7 @@ Signature ConvTransposeOp::infer(std::span<const Shape> inputs) const {
   require_images(input);
   require_groups("input channels", input.c(), values().groups);
   require_groups("filters", values().filters, values().groups);
-  const WindowPlan window = plan(input);
+  const WindowSplit window = plan(input);
   Signature signature;
   signature.outputs = {{input.n(), values().filters, window.h.output, window.w.output}};
   signature.parameters = parameters(input.c(), values().filters);

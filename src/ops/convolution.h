@@ -108,7 +108,7 @@ class ConvTransposeOp final : public ConvolutionOp {
   [[nodiscard]] std::string attributes() const override;
 
  private:
-  [[nodiscard]] WindowPlan plan(const Shape& input) const;
+  [[nodiscard]] WindowSplit plan(const Shape& input) const;
 
   config::Pair output_pad_;
 };

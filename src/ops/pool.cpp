@@ -63,7 +63,7 @@ PoolOp::Geometry PoolOp::geometry(const Shape& input) const {
   config::Pair stride = attributes_.stride;
   if (stride.h == 0) stride.h = attributes_.size.h;
   if (stride.w == 0) stride.w = attributes_.size.w;
-  const WindowPlan plan =
+  const WindowSplit plan =
       plan_window(input, {attributes_.size, stride, {1, 1}}, attributes_.pad, attributes_.ceil);
   Margins counted = plan.margins();
   counted.bottom = plan.h.written_after;

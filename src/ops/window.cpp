@@ -25,8 +25,8 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 std::int64_t reach(const WindowAxis& axis) { return (axis.kernel - 1) * axis.dilation + 1; }
 
 /// Keras on TensorFlow; on MXNet the odd pixel is on the other side.
-AxisPlan plan_same(const WindowAxis& axis, bool upper) {
-  AxisPlan plan;
+AxisSplit plan_same(const WindowAxis& axis, bool upper) {
+  AxisSplit plan;
   plan.output = ceil_divide(axis.input, axis.stride);
   const std::int64_t total =
       std::max<std::int64_t>((plan.output - 1) * axis.stride + reach(axis) - axis.input, 0);
@@ -43,8 +43,8 @@ AxisPlan plan_same(const WindowAxis& axis, bool upper) {
                   reach(axis), axis.input, margin));
 }
 
-AxisPlan plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
-  AxisPlan plan{.before = margin, .after = margin, .written_after = margin};
+AxisSplit plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
+  AxisSplit plan{.before = margin, .after = margin, .written_after = margin};
   const std::int64_t room = axis.input + 2 * margin - reach(axis);
   if (room < 0 && !(ceil && room > -axis.stride)) window_too_large(axis, margin);
   if (!ceil) {
@@ -60,7 +60,7 @@ AxisPlan plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
 }
 
 /// `margin` pixels are cut off both sides.
-AxisPlan cut_margin(const WindowAxis& axis, std::int64_t margin, std::int64_t output_pad) {
+AxisSplit cut_margin(const WindowAxis& axis, std::int64_t margin, std::int64_t output_pad) {
   const std::int64_t whole = (axis.input - 1) * axis.stride + reach(axis) + output_pad;
   if (whole > 2 * margin) return {margin, margin, whole - 2 * margin, margin};
   throw ShapeError(
@@ -70,21 +70,21 @@ AxisPlan cut_margin(const WindowAxis& axis, std::int64_t margin, std::int64_t ou
 }
 
 /// Keras's 'same', transposed: the margins of the convolution over the output.
-AxisPlan cut_same(WindowAxis axis, bool upper, std::int64_t output_pad) {
+AxisSplit cut_same(WindowAxis axis, bool upper, std::int64_t output_pad) {
   if (output_pad != 0) {
     throw ShapeError(
         "'output_pad' needs a 'pad' in pixels: same_upper and same_lower give the "
         "input times the stride");
   }
   axis.input *= axis.stride;
-  AxisPlan plan = plan_same(axis, upper);
+  AxisSplit plan = plan_same(axis, upper);
   plan.output = axis.input;
   return plan;
 }
 
 /// plan(h) and plan(w), with the name of the axis in errors.
 template <class Plan>
-WindowPlan plan_axes(const Plan& plan) {
+WindowSplit plan_axes(const Plan& plan) {
   const auto named = [&](std::string_view name, bool is_height) {
     try {
       return plan(is_height);
@@ -102,7 +102,7 @@ WindowAxis axis_of(const Shape& images, const Window& window, bool height) {
 
 }  // namespace
 
-AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount, bool ceil) {
+AxisSplit plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount, bool ceil) {
   switch (kind) {
     case Padding::Kind::pixels:
       return plan_margin(axis, amount, ceil);
@@ -118,16 +118,16 @@ AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amou
   return {};
 }
 
-WindowPlan plan_window(const Shape& images, const Window& window, const Padding& padding,
-                       bool ceil) {
+WindowSplit plan_window(const Shape& images, const Window& window, const Padding& padding,
+                        bool ceil) {
   return plan_axes([&](bool height) {
     return plan_axis(axis_of(images, window, height), padding.kind,
                      height ? padding.amount.h : padding.amount.w, ceil);
   });
 }
 
-AxisPlan plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
-                              std::int64_t output_pad) {
+AxisSplit plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
+                               std::int64_t output_pad) {
   switch (kind) {
     case Padding::Kind::pixels:
       return cut_margin(axis, amount, output_pad);
@@ -144,8 +144,8 @@ AxisPlan plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind, std::i
   return {};
 }
 
-WindowPlan plan_transposed_window(const Shape& images, const Window& window, const Padding& padding,
-                                  const config::Pair& output_pad) {
+WindowSplit plan_transposed_window(const Shape& images, const Window& window,
+                                   const Padding& padding, const config::Pair& output_pad) {
   return plan_axes([&](bool height) {
     return plan_transposed_axis(axis_of(images, window, height), padding.kind,
                                 height ? padding.amount.h : padding.amount.w,

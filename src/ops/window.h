@@ -42,13 +42,13 @@ struct WindowAxis {
 
 /// Pixels before and after, and the number of windows. `ceil` rounds the last window up (Caffe and
 /// MXNet-full pooling); a window that would start outside the padded input is dropped.
-struct AxisPlan {
+struct AxisSplit {
   std::int64_t before = 0, after = 0, output = 0;
   std::int64_t written_after = 0;  // from the attributes: `after` minus what ceil mode adds
 };
 /// Throws ShapeError if no window fits.
-[[nodiscard]] AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
-                                 bool ceil = false);
+[[nodiscard]] AxisSplit plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
+                                  bool ceil = false);
 
 /// The axis of a transposed convolution: `axis.input` windows, spread over `output` pixels, of
 /// which `before` and `after` are cut off. Pixels and same_symmetric give PyTorch's (input - 1) *
@@ -56,25 +56,25 @@ struct AxisPlan {
 /// * stride; same_upper and same_lower input * stride. A convolution with these margins over the
 /// output has `input` windows again if output_pad < stride. Throws ShapeError if no pixel is left,
 /// or if output_pad is not 0 with same_upper or same_lower.
-[[nodiscard]] AxisPlan plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind,
-                                            std::int64_t amount, std::int64_t output_pad);
+[[nodiscard]] AxisSplit plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind,
+                                             std::int64_t amount, std::int64_t output_pad);
 
 /// A window over both axes.
 struct Window {
   config::Pair size, stride, dilation;
 };
-struct WindowPlan {
-  AxisPlan h, w;
+struct WindowSplit {
+  AxisSplit h, w;
   [[nodiscard]] Margins margins() const { return {h.before, w.before, h.after, w.after}; }
 };
 /// Plans both axes of images [n, c, h, w]. Throws ShapeError ("height: ...") if no window fits.
-[[nodiscard]] WindowPlan plan_window(const Shape& images, const Window& window,
-                                     const Padding& padding, bool ceil = false);
+[[nodiscard]] WindowSplit plan_window(const Shape& images, const Window& window,
+                                      const Padding& padding, bool ceil = false);
 
 /// The same for transposed windows.
-[[nodiscard]] WindowPlan plan_transposed_window(const Shape& images, const Window& window,
-                                                const Padding& padding,
-                                                const config::Pair& output_pad);
+[[nodiscard]] WindowSplit plan_transposed_window(const Shape& images, const Window& window,
+                                                 const Padding& padding,
+                                                 const config::Pair& output_pad);
 
 /// `pad: 1`, `pad: [1, 2]`, `pad: same_upper`.
 void declare_padding(config::Fields& fields, std::string_view key, Padding& out,

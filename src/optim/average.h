@@ -12,7 +12,7 @@
 namespace trainyard {
 
 /// How much of the average a step keeps.
-struct AverageRule {
+struct AveragePolicy {
   double decay = 0.999;  // d, in [0, 1)
   bool warmup = false;   // TensorFlow's: min(d, (1 + t) / (10 + t)) after t finished steps
 };
@@ -28,7 +28,7 @@ struct AverageBlocks {
   DType type = DType::f32;
   AveragedBlock weights, running;
   const StepState* state = nullptr;
-  AverageRule rule;
+  AveragePolicy rule;
   bool restart = false;  // average = trained
 };
 
@@ -43,7 +43,7 @@ struct AverageChunks {
   const T* trained;
   std::int64_t chunks;
   const StepState* state;
-  AverageRule rule;
+  AveragePolicy rule;
   bool restart;
 
   [[nodiscard]] std::int64_t rows() const { return (chunks + kRow - 1) / kRow; }

@@ -7,7 +7,7 @@
 
 #include "base/host_device.h"
 #include "ops/step_tensors.h"
-#include "optim/chunk_runs.h"
+#include "optim/chunk_spans.h"
 #include "optim/gradient_sums.h"
 #include "optim/packed_form.h"
 #include "optim/running_statistics.h"
@@ -49,7 +49,7 @@ struct Norms {
 
 /// On the device; nothing for a rule without a trust ratio.
 struct NormBlocks {
-  const SegmentRuns* segments = nullptr;  // those of the rule, of UpdateBlocks::runs
+  const SegmentSpans* segments = nullptr;  // those of the rule, of UpdateBlocks::runs
   std::int64_t segment_count = 0;
   Norms* partials = nullptr;  // by run
   Norms* norms = nullptr;     // by segment, of all segments
@@ -62,7 +62,7 @@ struct UpdateBlocks {
   void* gradients = nullptr;  // mean over the global batch; a rule's direction takes its place
   std::vector<void*> slots;   // optimizer state, in the order of slots()
   const Segment* segments = nullptr;
-  const ChunkRun* runs = nullptr;  // those of a rule, or all
+  const ChunkSpan* runs = nullptr;  // those of a rule, or all
   std::int64_t run_count = 0;
   std::int64_t chunks = 0;                // of all these runs
   const StepState* state = nullptr;       // has lr; a withheld step changes no weights
@@ -79,7 +79,7 @@ struct UpdateBlocks {
 struct StatisticBlocks {
   void* running = nullptr;      // of the type of the weights
   const void* batch = nullptr;  // summed over ranks and micro-batches
-  const StatisticRule* rules = nullptr;
+  const StatisticPolicy* rules = nullptr;
   const StepState* state = nullptr;
   const double* replicas = nullptr;  // whose statistics are summed
   std::int64_t chunks = 0;

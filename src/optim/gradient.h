@@ -74,7 +74,7 @@ struct FinishGradients {
   const T* weights;
   T* gradients;
   const Segment* segments;
-  const ChunkRun* runs;
+  const ChunkSpan* runs;
   std::int64_t run_count;
   std::int64_t chunks;  // of the runs, for those who count bytes
   GradientFinish task;
@@ -84,7 +84,7 @@ struct FinishGradients {
     const std::int64_t column = row - run_count - task.biased_count;
     if (column >= 0) return task.results(team, column);
     if (row >= run_count) return add_biases(team, task.biased[row - run_count]);
-    const ChunkRun run = runs[row];
+    const ChunkSpan run = runs[row];
     const Segment& segment = segments[run.segment];
     const bool unwritten = segment.unwritten != 0;
     const T l2 = segment.frozen != 0 ? T(0) : static_cast<T>(2.0 * segment.l2);
@@ -141,14 +141,14 @@ template <class T>
 struct RegularisationLoss {
   const T* weights;
   const Segment* segments;
-  const ChunkRun* runs;
+  const ChunkSpan* runs;
   std::int64_t run_count;
   RunSums sums;
   double* loss;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkRun run = runs[row];
+    const ChunkSpan run = runs[row];
     const T* const w = weights + run.first * kChunk;
     const double l2 = segments[run.segment].l2;
     const double sum = team.template sum<double>(run.chunks * kChunk, [=](std::int64_t i) {

@@ -28,7 +28,7 @@ std::span<const config::Kind<Optimizer>> optimizer_kinds() {
 }
 
 const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
-                              const ParameterRules& rules) {
+                              const ParameterOverrides& rules) {
   const auto rule = rules.find(name);
   return rule == rules.end() || !rule->second.optimizer ? usual : *rule->second.optimizer;
 }

@@ -25,7 +25,7 @@ struct Optimizer : OptimizerSettings {
 [[nodiscard]] std::span<const config::Kind<Optimizer>> optimizer_kinds();
 
 /// Changes of one parameter. What is not given is as without them.
-struct ParameterRule {
+struct ParameterOverride {
   std::shared_ptr<const Optimizer> optimizer;
   std::optional<double> rate_multiplier;
   std::optional<double> weight_decay;
@@ -35,10 +35,10 @@ struct ParameterRule {
 };
 
 /// By the parameter's full name, "stage1.conv1.weight".
-using ParameterRules = std::map<std::string, ParameterRule, std::less<>>;
+using ParameterOverrides = std::map<std::string, ParameterOverride, std::less<>>;
 
 /// The optimizer of a parameter: that of its rule, else `usual`.
 [[nodiscard]] const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
-                                            const ParameterRules& rules);
+                                            const ParameterOverrides& rules);
 
 }  // namespace trainyard

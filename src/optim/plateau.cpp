@@ -6,14 +6,14 @@
 namespace trainyard {
 namespace {
 
-bool improves(const PlateauRule& rule, double value, const std::optional<double>& best) {
+bool improves(const PlateauPolicy& rule, double value, const std::optional<double>& best) {
   if (!best) return std::isfinite(value);
   return rule.larger_is_better ? value > *best + rule.min_delta : value < *best - rule.min_delta;
 }
 
 }  // namespace
 
-PlateauState after_epoch(const PlateauRule& rule, const PlateauState& state, double value,
+PlateauState after_epoch(const PlateauPolicy& rule, const PlateauState& state, double value,
                          double rate) {
   if (std::isnan(value)) return state;
   PlateauState next = state;

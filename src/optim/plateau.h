@@ -7,7 +7,7 @@
 namespace trainyard {
 
 /// When and by how much.
-struct PlateauRule {
+struct PlateauPolicy {
   double factor = 0.1;
   std::int64_t patience = 10;  // epochs without improvement before the rate falls
   double min_delta = 1e-4;     // smallest change that counts as an improvement
@@ -26,7 +26,7 @@ struct PlateauState {
 
 /// The state after an epoch with this value of the metric, whose last step had learning rate
 /// `rate`. A value that is not a number changes nothing.
-[[nodiscard]] PlateauState after_epoch(const PlateauRule& rule, const PlateauState& state,
+[[nodiscard]] PlateauState after_epoch(const PlateauPolicy& rule, const PlateauState& state,
                                        double value, double rate);
 
 /// The schedule's learning rate, multiplied by the factor, but not below `min_rate`, unless the

@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// The rule for one statistic; one entry per chunk of the block.
-struct StatisticRule {
+struct StatisticPolicy {
   double momentum = 0.99;  // weight of the old value
   double batch_scale = 1;  // n / (n - 1) if the convention is unbiased
 };
@@ -21,14 +21,14 @@ template <class T>
 struct UpdateRunning {
   T* running;
   const T* batch;
-  const StatisticRule* rules;  // [chunks]
+  const StatisticPolicy* rules;  // [chunks]
   const StepState* state;
   const double* replicas;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t chunk) const {
     if (state->nonfinite_step >= 0) return;
-    const StatisticRule rule = rules[chunk];
+    const StatisticPolicy rule = rules[chunk];
     const T keep = static_cast<T>(rule.momentum);
     const T take = static_cast<T>((1 - rule.momentum) * rule.batch_scale / *replicas);
     T* const own = running + chunk * kChunk;

@@ -16,14 +16,14 @@ template <class T>
 struct RunSquares {
   const T* weights;
   const T* gradients;
-  const ChunkRun* runs;
+  const ChunkSpan* runs;
   std::int64_t chunks;  // of these, for those who count bytes
   GradientClip clip;    // of the gradients
   Norms* partials;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkRun run = runs[row];
+    const ChunkSpan run = runs[row];
     const T* const w = weights + run.first * kChunk;
     const T* const g = gradients + run.first * kChunk;
     const auto squares = [&](const T* x, T factor) {
@@ -41,13 +41,13 @@ struct RunSquares {
 
 /// One row per segment: the roots of the sums over its runs.
 struct SegmentRoots {
-  const SegmentRuns* segments;
+  const SegmentSpans* segments;
   const Norms* partials;
   Norms* norms;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const SegmentRuns own = segments[row];
+    const SegmentSpans own = segments[row];
     const Norms* const p = partials + own.first;
     const double of_weights =
         team.template sum<double>(own.count, [=](std::int64_t i) { return p[i].weights; });

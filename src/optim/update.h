@@ -80,8 +80,8 @@ struct RuleRuns {
   Rule rule;
   At blocks;
   T* gradients;
-  const ChunkRun* runs;  // those of the rule
-  std::int64_t chunks;   // of these, for those who count bytes
+  const ChunkSpan* runs;  // those of the rule
+  std::int64_t chunks;    // of these, for those who count bytes
   const Segment* segments;
   const StepState* state;
   GradientClip clip;             // of the gradients as this loop reads them
@@ -105,7 +105,7 @@ struct RuleRuns {
   }
   /// change(gradient, element) for the elements of a run.
   template <Changed what, class Team, class F>
-  TY_HD void change(const Team& team, const ChunkRun& run, const F& change) const {
+  TY_HD void change(const Team& team, const ChunkSpan& run, const F& change) const {
     At own = blocks;
     own.weight += run.first * kChunk;
     for (int slot = 0; slot < kSlots; ++slot) own.state[slot] += run.first * kChunk;
@@ -121,7 +121,7 @@ struct DirectRun {
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkRun run = all.runs[row];
+    const ChunkSpan run = all.runs[row];
     const Segment& segment = all.segments[run.segment];
     if (!all.changes(segment)) return;
     const auto direction = all.rule.template direction<T>(all.scalars_of(segment));
@@ -142,7 +142,7 @@ struct UpdateRun {
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkRun run = all.runs[row];
+    const ChunkSpan run = all.runs[row];
     const Segment& segment = all.segments[run.segment];
     if (!all.changes(segment)) return;
     StepScalars scalars = all.scalars_of(segment);

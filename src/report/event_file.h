@@ -25,7 +25,7 @@ class EventFile {
   /// One write(2); nothing if `summary` is empty.
   void append(std::int64_t step, const EventSummary& summary);
   void sync() { file_->sync(); }
-  /// Of texts and pictures about what follows.
+  /// Of texts and images about what follows.
   [[nodiscard]] std::int64_t first_step() const { return first_step_; }
   /// A warning about a damaged file, or "".
   [[nodiscard]] const std::string& warning() const { return warning_; }

@@ -173,7 +173,7 @@ std::string metrics_plot(const PlotContent& content) {
   return range + axis('y', label) + "plot " + curves + "\n";
 }
 
-/// The right edge of the panels, as a fraction of the picture: the legend beside them has room for
+/// The right edge of the panels, as a fraction of the plot: the legend beside them has room for
 /// its longest name.
 double panels_end(const PlotContent& content) {
   constexpr double kSample = 0.0625, kLetter = 0.0092;  // of a legend, measured

@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)";
 constexpr const char* kScript = "plot.gp";
-constexpr const char* kErrors = "gnuplot.log";  // in the folder of the pictures
-constexpr std::array<const char*, 4> kPictures = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
+constexpr const char* kErrors = "gnuplot.log";  // in the folder of the plots
+constexpr std::array<const char*, 4> kImages = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
 constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a plot or of gnuplot's output
 
 /// True for a regular, non-empty file; a folder, a device or a link is not a plot.
-bool is_picture(const fs::path& path) {
+bool is_image(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(fs::symlink_status(path, error)) && fs::file_size(path, error) > 0 &&
          !error;
@@ -61,7 +61,7 @@ std::string complaint_of(const std::optional<int>& code, double limit, const fs:
   return fmt::format("gnuplot ended with code {}: {}", *code, first_complaint(errors));
 }
 
-/// Runs scripts in `folder`; their pictures go to the folder `drawn`, which is in it or is it.
+/// Runs scripts in `folder`; their plots go to the folder `drawn`, which is in it or is it.
 Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>& scripts,
                         const fs::path& folder, const fs::path& drawn) {
   const std::string prefix = drawn == folder ? "" : drawn.filename().string() + "/";
@@ -106,8 +106,8 @@ std::string missing_gnuplot_warning(const std::string& numbers) {
          " has all the numbers";
 }
 
-DrawnPicture drawn_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
-                           const fs::path& folder) {
+DrawnPlot drawn_plot(const Disk& disk, const fs::path& gnuplot, const std::string& script,
+                     const fs::path& folder) {
   const ScratchFolder drawn(disk, folder);
   const fs::path source = drawn.path() / kScript, errors = drawn.path() / kErrors;
   disk.replace_file(source, script);
@@ -119,16 +119,16 @@ DrawnPicture drawn_picture(const Disk& disk, const fs::path& gnuplot, const std:
     return {.bytes = {}, .complaint = error.what()};
   }
   for (const fs::path& path : entries_of(drawn.path())) {
-    if (code != 0 || path == source || path == errors || !is_picture(path)) continue;
+    if (code != 0 || path == source || path == errors || !is_image(path)) continue;
     return {.bytes = read_bytes(path, ErrorKind::disk, kMostFileBytes), .complaint = ""};
   }
   return {.bytes = {}, .complaint = complaint_of(code, command.limit_seconds, errors)};
 }
 
-std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
-                         const fs::path& output) {
+std::string draw_plot(const Disk& disk, const fs::path& gnuplot, const std::string& script,
+                      const fs::path& output) {
   disk.replace_file(fs::path(output).replace_extension(".gp"), script);
-  const DrawnPicture drawn = drawn_picture(disk, gnuplot, script, output.parent_path());
+  const DrawnPlot drawn = drawn_plot(disk, gnuplot, script, output.parent_path());
   const std::array<std::span<const std::byte>, 1> parts = {drawn.bytes};
   if (drawn.complaint.empty()) disk.replace_file(output, parts);
   return drawn.complaint;
@@ -178,14 +178,14 @@ std::string Plotter::complaint(const std::optional<int>& code) const {
          complaint_of(code, options_.limit_seconds, drawn_->path() / kErrors);
 }
 
-void Plotter::take_pictures() {
+void Plotter::take_images() {
   const std::optional<int> code = gnuplot_->wait(options_.stopped);
   gnuplot_.reset();
   gave_up_ = !code || *code > 128;
   bool complete = true;
-  for (const char* name : kPictures) {
+  for (const char* name : kImages) {
     const fs::path ready = drawn_->path() / name;
-    const bool drawn = code == 0 && is_picture(ready);
+    const bool drawn = code == 0 && is_image(ready);
     if (drawn) disk_.rename(ready, options_.folder / name);
     complete = complete && drawn;
   }
@@ -197,7 +197,7 @@ void Plotter::take_pictures() {
 void Plotter::copy_to_output() const {
   const bool svg = lower_case(options_.output.extension().string()) == ".svg";
   const fs::path source = options_.folder / (svg ? "curves.svg" : "curves.png");
-  if (options_.output.empty() || !is_picture(source)) return;
+  if (options_.output.empty() || !is_image(source)) return;
   const std::vector<std::byte> bytes = read_bytes(source, ErrorKind::disk, kMostFileBytes);
   const std::array<std::span<const std::byte>, 1> parts = {bytes};
   disk_.write_output(options_.output, parts);
@@ -208,14 +208,14 @@ void Plotter::refresh() {
     outdated_ = true;
     return;
   }
-  if (gnuplot_) take_pictures();
+  if (gnuplot_) take_images();
   if (!gave_up_) start();
 }
 
 void Plotter::finish() {
-  if (gnuplot_) take_pictures();
+  if (gnuplot_) take_images();
   if ((outdated_ || options_.has_rows) && !gave_up_) start();
-  if (gnuplot_) take_pictures();
+  if (gnuplot_) take_images();
   if (std::exchange(into_stream_, false)) copy_to_output();
 }
 

@@ -25,29 +25,27 @@ struct PlotterOptions {
 
 /// Checks --plot before a run starts. Throws Error{command_line} if `output` is a file that ends
 /// neither in .png nor in .svg, or if its folder or gnuplot is missing. A stream gets a PNG
-/// picture.
+/// plot.
 void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
 
 /// The warning of a run without plots; `numbers`: the file that has all the numbers.
 [[nodiscard]] std::string missing_gnuplot_warning(const std::string& numbers = "metrics.csv");
 
-/// A picture, or why there is none.
-struct DrawnPicture {
+/// A plot, or why there is none.
+struct DrawnPlot {
   std::vector<std::byte> bytes;
   std::string complaint;  // gnuplot's, or that it cannot be started; "" on success
 };
 
-/// Runs a script that draws one picture. gnuplot works in a private folder within `folder`, which
+/// Runs a script that draws one plot. gnuplot works in a private folder within `folder`, which
 /// is removed, and has 60 s. Throws Error{disk}.
-[[nodiscard]] DrawnPicture drawn_picture(const Disk& disk, const std::filesystem::path& gnuplot,
-                                         const std::string& script,
-                                         const std::filesystem::path& folder);
+[[nodiscard]] DrawnPlot drawn_plot(const Disk& disk, const std::filesystem::path& gnuplot,
+                                   const std::string& script, const std::filesystem::path& folder);
 
 /// Draws one plot and waits for it. The script is saved next to it, under its name with .gp; the
 /// plot is replaced atomically. Returns the complaint. Throws Error{disk}.
-[[nodiscard]] std::string draw_picture(const Disk& disk, const std::filesystem::path& gnuplot,
-                                       const std::string& script,
-                                       const std::filesystem::path& output);
+[[nodiscard]] std::string draw_plot(const Disk& disk, const std::filesystem::path& gnuplot,
+                                    const std::string& script, const std::filesystem::path& output);
 
 /// Draws curves.png, curves.svg, lr.png and lr.svg in the background. A plot is replaced atomically
 /// when the new one is ready. Problems with gnuplot give one warning, never an error; a gnuplot
@@ -69,7 +67,7 @@ class Plotter {
 
  private:
   void start();
-  void take_pictures();
+  void take_images();
   void copy_to_output() const;
   [[nodiscard]] std::string complaint(const std::optional<int>& code) const;
   void warn_once(const std::string& text);
@@ -78,7 +76,7 @@ class Plotter {
   PlotterOptions options_;
   std::function<void(const std::string&)> warn_;
   std::unique_ptr<ChildProcess> gnuplot_;
-  std::optional<ScratchFolder> drawn_;  // of its pictures
+  std::optional<ScratchFolder> drawn_;  // of its plots
   bool into_stream_ = false;            // options_.output is one: written once, at the end
   bool outdated_ = false;               // a row was added while gnuplot was running
   bool gave_up_ = false;

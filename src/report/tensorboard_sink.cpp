@@ -36,8 +36,8 @@ TensorboardSink::TensorboardSink(const Disk& disk, const Clock& clock,
   const TensorboardHead& head = options.head;
   EventSummary train, val;
   train.verbatim("config", head.config);
-  if (head.train_samples) train.picture("samples", *head.train_samples);
-  if (head.val_samples) val.picture("samples", *head.val_samples);
+  if (head.train_samples) train.image("samples", *head.train_samples);
+  if (head.val_samples) val.image("samples", *head.val_samples);
   train_.append(train_.first_step(), train);
   validation_.append(validation_.first_step(), val);
 }

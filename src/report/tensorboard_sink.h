@@ -16,7 +16,7 @@ namespace trainyard {
 /// What is shown beside the curves.
 struct TensorboardHead {
   std::string config;  // the run file with every default
-  std::optional<EventPicture> train_samples, val_samples;
+  std::optional<EventImage> train_samples, val_samples;
 };
 
 struct TensorboardOptions {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/images/picture_sheet.h"
+#include "data/images/image_sheet.h"
 #include "data/sets/epoch_order.h"
 #include "data/sets/float_image.h"
 
@@ -123,7 +123,7 @@ BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, const 
   for (const BrowsedSample& sample : samples) rows.push_back(row_of(sample, range, options));
   const ValueRange& network = browser.network();
   return {
-      picture_sheet(rows, options.most_side),
+      image_sheet(rows, options.most_side),
       fmt::format("the network gets values from {:.6g} to {:.6g}, mean {:.6g}, after "
                   "'preprocess'",
                   network.least, network.most, network.sum / static_cast<double>(network.count))};

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "data/images/picture.h"
+#include "data/images/image.h"
 #include "run/config/run_config.h"
 #include "run/session/session_data.h"
 
@@ -15,11 +15,11 @@ struct BrowseOptions {
   std::int64_t samples = 8;      // rows: the first samples of the epoch
   std::int64_t draws = 4;        // of each training sample: those of as many epochs
   std::uint32_t epoch = 0;       // the first of them, counted from 0
-  std::int64_t most_side = 256;  // of a picture in the sheet, pixels
+  std::int64_t most_side = 256;  // of an image in the sheet, pixels
 };
 
 struct BrowsedSamples {
-  Picture sheet;
+  Image sheet;
   std::string facts;  // a line on the values that the network gets
 };
 

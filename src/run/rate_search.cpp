@@ -107,22 +107,23 @@ class RateTrial {
   RateSearchOptions options_;
   RankGroup ranks_;
   Session session_;
-  std::vector<RateStep> steps_;
+  std::vector<RateChange> steps_;
   double mean_ = 0, weight_ = 0, lowest_ = 0;
   bool diverged_ = false;
 };
 
 }  // namespace
 
-RateSearch judge_rates(std::vector<RateStep> steps, bool diverged) {
+RateSearch judge_rates(std::vector<RateChange> steps, bool diverged) {
   RateSearch search{.steps = std::move(steps), .diverged = diverged};
   const auto first = search.steps.begin() + std::ssize(search.steps) / 10;
-  const auto lowest = std::ranges::min_element(first, search.steps.end(), {}, &RateStep::smoothed);
+  const auto lowest =
+      std::ranges::min_element(first, search.steps.end(), {}, &RateChange::smoothed);
   if (lowest == search.steps.end() || lowest == first) return search;
   search.lowest = lowest->rate;
   double fall = 0;
   for (auto step = first + 1; step <= lowest; ++step) {
-    const RateStep& before = *(step - 1);
+    const RateChange& before = *(step - 1);
     const double slope = (step->smoothed - before.smoothed) / std::log(step->rate / before.rate);
     if (slope >= fall) continue;
     fall = slope;

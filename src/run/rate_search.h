@@ -22,7 +22,7 @@ struct RateSearchOptions {
 };
 
 /// A step of the test.
-struct RateStep {
+struct RateChange {
   std::int64_t step = 1;  // from 1
   double rate = 0;
   double loss = 0;      // of its batch, before its update
@@ -30,9 +30,9 @@ struct RateStep {
 };
 
 struct RateSearch {
-  std::vector<RateStep> steps;  // those with a finite loss
-  bool diverged = false;        // ended before the last step
-  bool ended = true;            // false: stopped before either
+  std::vector<RateChange> steps;  // those with a finite loss
+  bool diverged = false;          // ended before the last step
+  bool ended = true;              // false: stopped before either
   /// The rate at the lowest smoothed loss, and where it fell fastest before, per factor of the
   /// rate; empty if it never fell.
   std::optional<double> lowest, steepest;
@@ -42,7 +42,7 @@ struct RateSearch {
 
 /// What `steps` say about the rate. The first tenth of them is not looked at: their mean is that of
 /// few batches.
-[[nodiscard]] RateSearch judge_rates(std::vector<RateStep> steps, bool diverged);
+[[nodiscard]] RateSearch judge_rates(std::vector<RateChange> steps, bool diverged);
 
 /// Trains the run's model on its data, one rank, in memory only: with the optimizer, batch and
 /// augmentation of the file, but a learning rate that grows from step to step by the same factor,

@@ -73,10 +73,10 @@ ResumedRun::ResumedRun(const TrainingRequest& request)
 
 void ResumedRun::require_folder(const Disk& /*disk*/) const {}
 
-std::filesystem::path ResumedRun::picture() const {
+std::filesystem::path ResumedRun::image() const {
   if (!request_.output.empty()) return request_.output;
   const std::optional<Json> run = run_record(record());
-  const Json recorded = run ? run->value(kPicture, Json()) : Json();
+  const Json recorded = run ? run->value(kImage, Json()) : Json();
   if (!recorded.is_string()) return {};
   std::filesystem::path path = recorded.get<std::string>();
   std::error_code ignored;

@@ -22,7 +22,7 @@ class ResumedRun final : public RunStart {
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
   /// Without --plot that of the run's record, if its folder exists still.
-  [[nodiscard]] std::filesystem::path picture() const override;
+  [[nodiscard]] std::filesystem::path image() const override;
   /// With the checkpoint's number of threads, unless one is requested, and the choices of the run.
   /// Throws Error{data}, besides, on rank 0 for other data than the run's, unless the request
   /// allows them.

@@ -81,7 +81,7 @@ void NewRun::write_record(const RunFolder& folder, Session& session) const {
   }
   if (request_.init) run["init"] = json_of(*request_.init);
   if (!request_.output.empty()) {
-    run[kPicture] = std::filesystem::absolute(request_.output).string();
+    run[kImage] = std::filesystem::absolute(request_.output).string();
   }
   run.update(reproduction(session.device()));
   folder.write("config.orig.yaml", request_.original_yaml);

@@ -24,7 +24,7 @@
 namespace trainyard {
 
 /// The key of run.json under which a run that began with --plot has the file's path.
-inline constexpr const char* kPicture = "plot";
+inline constexpr const char* kImage = "plot";
 
 /// What a run records of its config.
 struct ConfigTexts {
@@ -56,7 +56,7 @@ class RunStart {
   [[nodiscard]] virtual RunFolder open_folder(const Disk& disk) const = 0;
   /// The file that the curves are copied to, of --plot: of this command, or else of the one that
   /// began the run; or empty.
-  [[nodiscard]] virtual std::filesystem::path picture() const = 0;
+  [[nodiscard]] virtual std::filesystem::path image() const = 0;
   /// The run's random id, see recorded_id(); once the session is made.
   [[nodiscard]] const std::optional<std::string>& id() const { return id_; }
 
@@ -110,7 +110,7 @@ class NewRun final : public RunStart {
   [[nodiscard]] bool has_folder() const override { return false; }
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
-  [[nodiscard]] std::filesystem::path picture() const override { return request_.output; }
+  [[nodiscard]] std::filesystem::path image() const override { return request_.output; }
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
   [[nodiscard]] TrainingState fill(Session& session, const Warn& warn) override;
   void write_record(const RunFolder& folder, Session& session) const override;

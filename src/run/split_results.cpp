@@ -17,7 +17,7 @@ namespace trainyard {
 namespace {
 
 /// The place of the field with the samples' own weights; 0, the label's: there is none.
-std::size_t own_weights_of(const Dataset& set, const WeightRule& rule) {
+std::size_t own_weights_of(const Dataset& set, const ClassWeightPolicy& rule) {
   const std::vector<SampleField> fields = set.fields();
   const auto found = std::ranges::find(fields, rule.field, &SampleField::name);
   return rule.field.empty() || found == fields.end()
@@ -26,7 +26,7 @@ std::size_t own_weights_of(const Dataset& set, const WeightRule& rule) {
 }
 
 std::vector<std::int32_t> counted_labels(const Dataset& set,
-                                         const std::optional<WeightRule>& rule) {
+                                         const std::optional<ClassWeightPolicy>& rule) {
   const std::size_t own_weights = rule ? own_weights_of(set, *rule) : 0;
   std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
   for (std::int64_t i = 0; i < set.size(); ++i) {
@@ -78,7 +78,7 @@ void write_class_tables(const RunFolder& folder, const ClassTables& tables, cons
 }
 
 SplitMetrics::SplitMetrics(const RunConfig& run, const Dataset& set,
-                           const std::optional<WeightRule>& rule)
+                           const std::optional<ClassWeightPolicy>& rule)
     : labels_(counted_labels(set, rule)),
       classes_(std::max<std::int64_t>(set.classes(), 2)),
       threshold_(usual_threshold(run)) {}

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/feed/weight_rule.h"
+#include "data/feed/class_weight_policy.h"
 #include "data/sets/dataset.h"
 #include "ops/metric.h"
 #include "report/class_table.h"
@@ -46,7 +46,8 @@ class SplitMetrics {
  public:
   /// Samples whose weight is 0 by `rule` are not counted, as in the other metrics. `set` is the
   /// split.
-  SplitMetrics(const RunConfig& run, const Dataset& set, const std::optional<WeightRule>& rule);
+  SplitMetrics(const RunConfig& run, const Dataset& set,
+               const std::optional<ClassWeightPolicy>& rule);
   /// `rows` as take_outputs() gives them. NaN if it is not defined for them.
   [[nodiscard]] double value(const Metric& metric, std::span<const float> rows) const;
   /// Why a value is not a number.

@@ -8,8 +8,8 @@
 namespace trainyard {
 namespace {
 
-EventPicture event_picture(const Picture& sheet) {
-  return {.png = png_of_picture(sheet), .h = sheet.size().h, .w = sheet.size().w};
+EventImage event_image(const Image& sheet) {
+  return {.png = png_of_image(sheet), .h = sheet.size().h, .w = sheet.size().w};
 }
 
 }  // namespace
@@ -19,9 +19,9 @@ TensorboardHead tensorboard_head(Session& session, std::string yaml, std::int64_
   const SessionData& data = session.data();
   if (!has_images(*data.train)) return head;
   BrowseOptions options{.epoch = static_cast<std::uint32_t>(epoch)};
-  head.train_samples = event_picture(browse(session.config(), options, data).sheet);
+  head.train_samples = event_image(browse(session.config(), options, data).sheet);
   options.val = true;
-  head.val_samples = event_picture(browse(session.config(), options, data).sheet);
+  head.val_samples = event_image(browse(session.config(), options, data).sheet);
   return head;
 }
 

@@ -14,7 +14,7 @@
 #include "base/philox.h"
 #include "base/plural.h"
 #include "base/text.h"
-#include "data/feed/step_mask.h"
+#include "data/feed/time_step_mask.h"
 #include "data/text/text_units.h"
 #include "run/config/layer_rules.h"
 #include "run/session/session_data.h"

@@ -34,7 +34,7 @@ void write_statistics(const RunFolder& folder, const Statistics& statistics);
 
 struct SamplesRecord {
   Shape image;             // Dataset::image_shape()
-  bool eight_bit = false;  // pictures, whose values are 0 to 255
+  bool eight_bit = false;  // images, whose values are 0 to 255
   std::int64_t classes = 0;
   std::vector<std::string> class_names;  // in the order of the labels; empty: numbers alone
   bool operator==(const SamplesRecord&) const = default;

@@ -144,7 +144,7 @@ void TrainingRun::prepare() {
   }
   if (measures_split(session_->config())) {
     split_metrics_.emplace(session_->config(), *session_->data().val,
-                           weight_rule(session_->config(), *session_->data().train));
+                           class_weight_policy(session_->config(), *session_->data().train));
   }
   join_vote();
   require_agreement(*session_, ranks_, start_->config().typed, from_.step);
@@ -227,7 +227,7 @@ void TrainingRun::open_sinks() {
                                            : scheduled_rates(config, session_->batch(), 2000),
                 .guide = plot.style == PlotConfig::Style::guide},
       .gnuplot = config.output.plot ? request_.gnuplot : fs::path(),
-      .output = start_->picture(),
+      .output = start_->image(),
       .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
       .epochs = config.epochs};

@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::int64_t kPictureSteps = 1'500;
+constexpr std::int64_t kImageSteps = 1'500;
 constexpr std::int64_t kLongRun = 10'000;  // steps from which the usual weight decay is enough
 constexpr std::int64_t kTextSteps = 1'500;
 constexpr std::int64_t kTextBatch = 16;
@@ -28,11 +28,10 @@ std::int64_t epochs_of(std::int64_t steps, std::int64_t steps_per_epoch) {
 
 }  // namespace
 
-Recipe picture_recipe(std::int64_t training_samples) {
+Recipe image_recipe(std::int64_t training_samples) {
   const std::int64_t batch = batch_of(training_samples);
   const std::int64_t per_epoch = training_samples / batch;
-  const std::int64_t epochs =
-      std::clamp<std::int64_t>(epochs_of(kPictureSteps, per_epoch), 10, 200);
+  const std::int64_t epochs = std::clamp<std::int64_t>(epochs_of(kImageSteps, per_epoch), 10, 200);
   const bool is_short = epochs * per_epoch < kLongRun;
   return {.batch = batch, .epochs = epochs, .weight_decay = is_short ? "5e-3" : "5e-4"};
 }
@@ -43,13 +42,13 @@ Recipe text_recipe(std::int64_t characters, std::int64_t length) {
       .batch = kTextBatch, .epochs = std::clamp<std::int64_t>(epochs, 5, 60), .weight_decay = ""};
 }
 
-std::int64_t picture_size(std::int64_t median_side) {
+std::int64_t input_side(std::int64_t median_side) {
   constexpr std::array<std::int64_t, 5> kSizes{28, 32, 64, 128, 224};
   const auto larger = std::ranges::upper_bound(kSizes, median_side);
   return larger == kSizes.begin() ? kSizes.front() : *(larger - 1);
 }
 
-std::string picture_layers(std::int64_t size) {
+std::string image_layers(std::int64_t size) {
   const bool strided = size >= 128;
   std::string layers = strided ? "  - cbr: {f: $width, s: 2}\n" : "  - cbr: $width\n";
   std::string filters = "$width";

@@ -14,20 +14,20 @@ struct Recipe {
   std::string weight_decay;
 };
 
-/// For pictures: an epoch has several steps, and the run about 1,500, which a network from random
-/// weights needs however few pictures there are; 10 to 200 epochs. What weight decay does in a run
+/// For images: an epoch has several steps, and the run about 1,500, which a network from random
+/// weights needs however few images there are; 10 to 200 epochs. What weight decay does in a run
 /// is the sum of lr * weight_decay over its steps: a short one takes ten times the usual.
-[[nodiscard]] Recipe picture_recipe(std::int64_t training_samples);
+[[nodiscard]] Recipe image_recipe(std::int64_t training_samples);
 /// For a text of so many characters, in windows of `length`: about 1,500 steps of 16 windows, 5 to
 /// 60 epochs.
 [[nodiscard]] Recipe text_recipe(std::int64_t characters, std::int64_t length);
 
-/// Pixels of a side that pictures are resized to, given that of the median picture: 28, 32, 64, 128
+/// Pixels of a side that images are resized to, given that of the median image: 28, 32, 64, 128
 /// or 224, the largest one that enlarges no more than half of them.
-[[nodiscard]] std::int64_t picture_size(std::int64_t median_side);
+[[nodiscard]] std::int64_t input_side(std::int64_t median_side);
 
-/// The layers of a network for pictures of picture_size(), up to its mean over a map of 7 or 8
+/// The layers of a network for images of input_side(), up to its mean over a map of 7 or 8
 /// pixels a side, as lines of YAML.
-[[nodiscard]] std::string picture_layers(std::int64_t size);
+[[nodiscard]] std::string image_layers(std::int64_t size);
 
 }  // namespace trainyard

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kTextWindow = 64;  // characters
 constexpr const char* kWeights =
-    "class_weights: balanced # some classes have many more pictures: each counts alike\n";
+    "class_weights: balanced # some classes have many more images: each counts alike\n";
 
 /// '$' at the front, and '${', begin an expression in a config.
 void require_no_expression(const std::string& text) {
@@ -59,10 +59,10 @@ std::string columns_text(const ImageListOptions& list) {
   return text + (list.labels == ListLabels::name ? ", labels: name" : "");
 }
 
-/// "size: 64, fit: cover", and for grey pictures their channels.
-std::string size_text(const PictureFacts& pictures) {
-  return "size: " + std::to_string(picture_size(pictures.side)) + ", fit: cover" +
-         (pictures.grey ? ", channels: 1" : "");
+/// "size: 64, fit: cover", and for grey images their channels.
+std::string size_text(const ImageFacts& images) {
+  return "size: " + std::to_string(input_side(images.side)) + ", fit: cover" +
+         (images.grey ? ", channels: 1" : "");
 }
 
 std::string source_text(const StarterData& data, const fs::path& path, const fs::path& root) {
@@ -74,9 +74,9 @@ std::string source_text(const StarterData& data, const fs::path& path, const fs:
 
 std::string split_text(const StarterData& data, const fs::path& val_path) {
   if (val_path.empty()) {
-    return "  val_fraction: 0.2 # of the pictures of each class is kept for validation";
+    return "  val_fraction: 0.2 # of the images of each class is kept for validation";
   }
-  return "  val: {" + source_text(data, val_path, {}) + ", " + size_text(data.pictures) + "}";
+  return "  val: {" + source_text(data, val_path, {}) + ", " + size_text(data.images) + "}";
 }
 
 /// The text with @WORDS@ replaced; what replaces them is left as it is.
@@ -108,28 +108,28 @@ fs::path seen_from(const fs::path& folder, const fs::path& path) {
 std::map<std::string, std::string> words_for(const StarterData& data, const fs::path& folder) {
   const fs::path path = seen_from(folder, data.path), val_path = seen_from(folder, data.val_path);
   const fs::path root = data.list ? seen_from(folder, data.list->root.path) : "";
-  const PictureFacts& pictures = data.pictures;
+  const ImageFacts& images = data.images;
   const bool text = data.kind == StarterKind::text;
-  const std::int64_t size = picture_size(pictures.side);
-  const std::int64_t training = val_path.empty() ? pictures.samples * 4 / 5 : pictures.samples;
-  const Recipe recipe = text ? text_recipe(data.length, kTextWindow) : picture_recipe(training);
+  const std::int64_t size = input_side(images.side);
+  const std::int64_t training = val_path.empty() ? images.samples * 4 / 5 : images.samples;
+  const Recipe recipe = text ? text_recipe(data.length, kTextWindow) : image_recipe(training);
   return {{"name", data.name},
           {"name text", text_in_yaml(data.name)},
           {"path", path_in_yaml(path.string())},
           {"source", source_text(data, path, root)},
           {"split", split_text(data, val_path)},
           {"size", std::to_string(size)},
-          {"size keys", size_text(pictures)},
-          {"channels", pictures.grey ? "1" : "3"},
+          {"size keys", size_text(images)},
+          {"channels", images.grey ? "1" : "3"},
           {"crop", std::to_string(size / 8)},
-          {"weights", pictures.skewed ? kWeights : ""},
+          {"weights", images.skewed ? kWeights : ""},
           {"width", size > 32 ? "16" : "32"},
-          {"layers", picture_layers(size)},
+          {"layers", image_layers(size)},
           {"batch", std::to_string(recipe.batch)},
           {"epochs", std::to_string(recipe.epochs)},
           {"decay", recipe.weight_decay},
           {"window", std::to_string(kTextWindow)},
-          {"classes", std::to_string(pictures.classes)},
+          {"classes", std::to_string(images.classes)},
           {"characters", std::to_string(data.characters)}};
 }
 

@@ -15,7 +15,7 @@
 #include "config/file_path.h"
 #include "config/near_file.h"
 #include "data/sets/image_folder.h"
-#include "starter/picture_facts.h"
+#include "starter/image_facts.h"
 
 namespace trainyard {
 namespace {
@@ -34,10 +34,10 @@ constexpr std::array kKnownNames = {
     KnownName{"fashion_mnist", StarterKind::fashion_mnist}, KnownName{"imdb", StarterKind::imdb}};
 
 constexpr const char* kReadable =
-    "'train init' reads a folder of pictures with a folder for each class, a list of pictures with "
+    "'train init' reads a folder of images with a folder for each class, a list of images with "
     "their classes, and a text";
 constexpr std::string_view kTableAdvice =
-    "no column of it has pictures. Source 'image_list' reads paths and classes of pictures, 'imdb' "
+    "no column of it has images. Source 'image_list' reads paths and classes of images, 'imdb' "
     "reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote";
 constexpr std::string_view kJsonAdvice =
     "no source reads JSON; 'text' learns to continue a text of any kind";
@@ -55,15 +55,15 @@ constexpr std::array kOtherSources = {
     OtherSource{".json", kJsonAdvice},
     OtherSource{".jsonl", kJsonAdvice}};
 
-/// Refuses files that have a source of their own, and pictures.
+/// Refuses files that have a source of their own, and images.
 void refuse_other_sources(const fs::path& file) {
   std::string advice;
   const std::string ending = lower_case(file.extension().string());
   const auto other = std::ranges::find(kOtherSources, ending, &OtherSource::ending);
   if (other != kOtherSources.end()) {
     advice = other->advice;
-  } else if (is_picture_name(file)) {
-    advice = "it is a single picture; give the folder with the folders of its classes";
+  } else if (is_image_name(file)) {
+    advice = "it is a single image; give the folder with the folders of its classes";
   }
   if (advice.empty()) return;
   throw Error(ErrorKind::data, "'" + file.string() + "': " + advice + ". " + kReadable +
@@ -84,16 +84,16 @@ std::string without_end_slash(std::string text) {
   return text;
 }
 
-/// Looks at the pictures of a split, which must be of several classes.
-PictureFacts look_at_set(const fs::path& path, const Dataset& set) {
-  const PictureFacts facts = facts_of_pictures(set);
+/// Looks at the images of a split, which must be of several classes.
+ImageFacts look_at_set(const fs::path& path, const Dataset& set) {
+  const ImageFacts facts = facts_of_images(set);
   if (facts.classes >= 2) return facts;
   throw Error(ErrorKind::data,
-              "'" + path.string() + "' has pictures of one class: a classifier needs at least two");
+              "'" + path.string() + "' has images of one class: a classifier needs at least two");
 }
 
 StarterData look_at_folder(const fs::path& folder) {
-  StarterData found{.kind = StarterKind::pictures,
+  StarterData found{.kind = StarterKind::images,
                     .name = plain_name(config::absolute_path(folder).filename().string()),
                     .path = folder};
   std::error_code ignored;
@@ -108,15 +108,15 @@ StarterData look_at_folder(const fs::path& folder) {
   ImageFolderOptions options;
   options.root = found.path.string();
   options.memory_mib = 0;  // headers suffice
-  found.pictures = look_at_set(found.path, *open_image_folder(options));
+  found.images = look_at_set(found.path, *open_image_folder(options));
   return found;
 }
 
 StarterData look_at_list(const fs::path& file, ImageListOptions list) {
   StarterData found{
-      .kind = StarterKind::pictures, .name = plain_name(file.stem().string()), .path = file};
+      .kind = StarterKind::images, .name = plain_name(file.stem().string()), .path = file};
   list.memory_mib = 0;
-  found.pictures = look_at_set(file, *open_image_list(list));
+  found.images = look_at_set(file, *open_image_list(list));
   found.list = std::move(list);
   return found;
 }
@@ -151,7 +151,7 @@ StarterData look_at_text(const fs::path& file) {
 StarterData look_at_file(const fs::path& file) {
   const std::string ending = lower_case(file.extension().string());
   if (ending != ".csv" && ending != ".tsv") refuse_other_sources(file);
-  if (std::optional<ImageListOptions> list = picture_list_in(file)) {
+  if (std::optional<ImageListOptions> list = image_list_in(file)) {
     return look_at_list(file, std::move(*list));
   }
   refuse_other_sources(file);
@@ -182,7 +182,7 @@ StarterData look_at_data(const std::string& data) {
   std::string hint = config::suggestion(data, names);
   if (hint.empty()) hint = config::near_file(path);
   refuse_command("'" + data +
-                 "' is no folder or list of pictures, no text file, and none of the sets " +
+                 "' is no folder or list of images, no text file, and none of the sets " +
                  joined(names) + hint);
 }
 

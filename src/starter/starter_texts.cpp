@@ -4,21 +4,21 @@
 namespace trainyard {
 namespace {
 
-constexpr std::string_view kPicturesConfig = R"yaml(
+constexpr std::string_view kImagesConfig = R"yaml(
 # A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', see what
 # the network gets with 'train browse @name@.yaml', and train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
 name: @name text@
 network: {file: @name@_network.yaml, vars: {classes: @classes@}}
 data:
-  # The middle of each picture, resized to @size@x@size@; if you change that, change 'input' in the
+  # The middle of each image, resized to @size@x@size@; if you change that, change 'input' in the
   # network file too.
   train: {@source@, @size keys@, shuffle: true}
 @split@
   preprocess: [mean_rgb: train, std_rgb: train] # mean 0 and deviation 1 for each colour
-  # Random changes of the training pictures. Leave out the flip if left and right differ in meaning.
+  # Random changes of the training images. Leave out the flip if left and right differ in meaning.
   augment: [hflip: 0.5, pad_crop: {pad: @crop@, fill: reflect}]
-# Pictures for each step, on each GPU. A larger batch is faster on a GPU and needs more memory.
+# Images for each step, on each GPU. A larger batch is faster on a GPU and needs more memory.
 batch: {per_gpu: @batch@}
 loss: {cross_entropy: {label_smoothing: 0.1}}
 @weights@metrics: [accuracy]
@@ -26,12 +26,12 @@ loss: {cross_entropy: {label_smoothing: 0.1}}
 #   train sweep @name@.yaml --grid optimizer.sgd.lr=0.02,0.05,0.1 --jobs 2
 optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: @decay@}}
 schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
-epochs: @epochs@ # few pictures need many: this is about 1,500 steps, but 10 to 200 epochs
+epochs: @epochs@ # few images need many: this is about 1,500 steps, but 10 to 200 epochs
 # The checkpoint of the epoch with the best accuracy is kept, and the two newest ones.
 checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
 )yaml";
 
-constexpr std::string_view kPicturesNetwork = R"yaml(
+constexpr std::string_view kImagesNetwork = R"yaml(
 # A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
 vars: {classes: @classes@, width: @width@} # 'width' doubled: four times the arithmetic
 input: [@channels@, @size@, @size@] # channels, height, width
@@ -82,7 +82,7 @@ layers:
 )yaml";
 
 constexpr std::string_view kCifar10Config = R"yaml(
-# CIFAR-10: 50,000 training pictures of 32x32 in 10 classes. Get it with 'train data get cifar10',
+# CIFAR-10: 50,000 training images of 32x32 in 10 classes. Get it with 'train data get cifar10',
 # which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
 name: @name text@
@@ -91,8 +91,8 @@ data:
   train: {source: cifar10, split: train, shuffle: true}
   val: {source: cifar10, split: test}
   preprocess: [mean_rgb: train, std_rgb: train] # mean 0 and deviation 1 for each colour
-  augment: [hflip: 0.5, pad_crop: 4] # random changes of the training pictures
-batch: {per_gpu: 128} # pictures for each step, on each GPU
+  augment: [hflip: 0.5, pad_crop: 4] # random changes of the training images
+batch: {per_gpu: 128} # images for each step, on each GPU
 loss: cross_entropy
 metrics: [accuracy]
 optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
@@ -123,7 +123,7 @@ layers:
 )yaml";
 
 constexpr std::string_view kMnistConfig = R"yaml(
-# @name@: 60,000 training pictures of 28x28 in 10 classes, grey. Get it with 'train data get @name@',
+# @name@: 60,000 training images of 28x28 in 10 classes, grey. Get it with 'train data get @name@',
 # which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
 name: @name text@
@@ -133,7 +133,7 @@ data:
   val: {source: @name@, split: test}
   preprocess: [scale: $1/255] # values from 0 to 1
   augment: [pad_crop: 2] # random shifts by up to 2 pixels
-batch: {per_gpu: 128} # pictures for each step, on each GPU
+batch: {per_gpu: 128} # images for each step, on each GPU
 loss: cross_entropy
 metrics: [accuracy]
 optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
@@ -196,8 +196,8 @@ layers:
 
 StarterTexts starter_texts(StarterKind kind) {
   switch (kind) {
-    case StarterKind::pictures:
-      return {kPicturesConfig, kPicturesNetwork};
+    case StarterKind::images:
+      return {kImagesConfig, kImagesNetwork};
     case StarterKind::text:
       return {kTextConfig, kTextNetwork};
     case StarterKind::cifar10:

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ranks/spawn/launch_signals.h"
 #include "ranks/spawn/rank_output.h"
+#include "ranks/spawn/spawn_signals.h"
 
 namespace trainyard {
 namespace {
@@ -53,7 +53,7 @@ class Pool {
   std::size_t count_;
   const PoolCalls& calls_;
   const Clock& clock_;
-  LaunchSignals signals_;  // before the first process, so that no end is missed
+  SpawnSignals signals_;  // before the first process, so that no end is missed
   std::vector<std::optional<RunningJob>> slots_;
   std::size_t next_ = 0;
   int stopped_ = 0;

@@ -14,7 +14,7 @@ namespace trainyard {
 /// A process to start: its command, and the file that gets its stdout and stderr; an earlier one of
 /// that name is replaced.
 struct PoolJob {
-  LaunchCommand command;
+  SpawnCommand command;
   std::filesystem::path log;
 };
 

@@ -48,7 +48,7 @@ struct SweepRequest {
   std::vector<SweepRun> runs;
   std::size_t jobs = 1;  // at a time
   /// The command of a run in a slot, 0 to jobs - 1.
-  std::function<LaunchCommand(const SweepRun& run, std::size_t slot)> command;
+  std::function<SpawnCommand(const SweepRun& run, std::size_t slot)> command;
   std::function<void(const std::string& line)> tell;
   /// As in PoolCalls.
   std::function<bool()> may_start = nullptr;

@@ -14,7 +14,7 @@ struct BestMetric {
 
 /// When the learning rate falls, and the metric that decides.
 struct PlateauOptions {
-  PlateauRule rule;
+  PlateauPolicy rule;
   int metric = -1;           // index into the metrics, -1: the loss
   bool of_training = false;  // of the training split, not of the validation split
 };

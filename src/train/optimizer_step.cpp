@@ -17,7 +17,7 @@ std::size_t chunks_of(std::int64_t elements) {
 }
 
 /// Changes what the parameter's rule gives.
-void apply_rule(const ParameterRule& rule, bool decoupled, Segment& segment) {
+void apply_rule(const ParameterOverride& rule, bool decoupled, Segment& segment) {
   segment.rate_multiplier = rule.rate_multiplier.value_or(segment.rate_multiplier);
   double& decay = decoupled ? segment.decoupled_decay : segment.decay;
   decay = rule.weight_decay.value_or(decay);
@@ -27,7 +27,7 @@ void apply_rule(const ParameterRule& rule, bool decoupled, Segment& segment) {
 
 /// One segment per parameter.
 std::vector<Segment> make_segments(const Model& model, const Optimizer& optimizer,
-                                   const ParameterRules& rules) {
+                                   const ParameterOverrides& rules) {
   std::vector<Segment> segments;
   const std::vector<bool> written = written_entries(model.train().plan(), model.blocks());
   for (const BlockEntry& entry : model.blocks().parameters) {
@@ -52,8 +52,8 @@ std::vector<Segment> make_segments(const Model& model, const Optimizer& optimize
   return segments;
 }
 
-std::vector<StatisticRule> make_statistic_rules(const Model& model) {
-  std::vector<StatisticRule> rules;
+std::vector<StatisticPolicy> make_statistic_rules(const Model& model) {
+  std::vector<StatisticPolicy> rules;
   for (const BlockEntry& entry : model.blocks().statistics) {
     const StatisticSpec& spec =
         model.planned_graph().nodes[entry.node].signature.statistics[entry.index];
@@ -147,11 +147,11 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                              const OptimizerStepOptions& options, const ResultRows& results)
     : model_(model),
       options_(options),
-      groups_(make_rule_groups(model, optimizer, options_.parameters)),
+      groups_(make_optimizer_groups(model, optimizer, options_.parameters)),
       results_(results),
       has_l2_(has_l2(make_segments(model, optimizer, options.parameters))),
       segments_(on_device(model.compute(), make_segments(model, optimizer, options.parameters))),
-      runs_(on_device(model.compute(), chunk_runs(make_segment_of_chunk(model.blocks())).runs)),
+      runs_(on_device(model.compute(), chunk_spans(make_segment_of_chunk(model.blocks())).runs)),
       statistic_rules_(on_device(model.compute(), make_statistic_rules(model))),
       biased_means_(on_device(model.compute(), make_biased_means(model))),
       partials_(model.compute().device, runs_.size()),
@@ -173,7 +173,7 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                  .state = memory.state(),
                  .replicas = &options.of_step->replicas,
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
-  for (const RuleGroup& group : groups_) group_blocks_.push_back(blocks_of(group));
+  for (const OptimizerGroup& group : groups_) group_blocks_.push_back(blocks_of(group));
   if (may_merge()) merged_ = merge_step(model);
   if (!merged_) return;
   group_blocks_[0].packed = {merged_->weights.data(), model.blocks().packed.bytes};
@@ -189,7 +189,7 @@ bool OptimizerStep::may_merge() const {
 }
 
 void OptimizerStep::start_at(std::int64_t finished) {
-  for (RuleGroup& group : groups_) {
+  for (OptimizerGroup& group : groups_) {
     const double number = running_number(group.optimizer->rule, finished);
     group.running_number.write(model_.compute().queue, std::span(&number, 1));
   }
@@ -219,7 +219,7 @@ void OptimizerStep::finish_gradients() {
   model_.compute().launches.finish_gradients(blocks_, task);
 }
 
-UpdateBlocks OptimizerStep::blocks_of(const RuleGroup& group) const {
+UpdateBlocks OptimizerStep::blocks_of(const OptimizerGroup& group) const {
   UpdateBlocks blocks = blocks_;
   blocks.runs = group.runs.data();
   blocks.run_count = static_cast<std::int64_t>(group.runs.size());

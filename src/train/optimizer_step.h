@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "optim/optimizer.h"
 #include "optim/packed_form.h"
-#include "train/rule_groups.h"
+#include "train/optimizer_groups.h"
 
 namespace trainyard {
 
@@ -25,7 +25,7 @@ struct MergedStep {
 struct OptimizerStepOptions {
   double clip_norm = 0;  // of the gradients' L2 norm; 0: no clipping
   LossScale loss_scale;
-  ParameterRules parameters;
+  ParameterOverrides parameters;
   double samples = 1;                     // of a step, which its gradients are divided by
   const MicroBatches* of_step = nullptr;  // with the replicas whose statistics are summed
   BeginUpdate next;                       // begins the step that follows
@@ -62,7 +62,7 @@ class OptimizerStep {
   }
   /// Whether a step with overflowing gradients is skipped and the loss scale halved.
   [[nodiscard]] bool skips_overflow() const { return options_.loss_scale.dynamic; }
-  [[nodiscard]] const ParameterRules& parameters() const { return options_.parameters; }
+  [[nodiscard]] const ParameterOverrides& parameters() const { return options_.parameters; }
   [[nodiscard]] bool has_regularisation() const { return has_l2_; }
   /// The sum of l2 * w^2 over all weights that have an L2 term; waits for the device.
   [[nodiscard]] double regularisation_loss();
@@ -72,7 +72,7 @@ class OptimizerStep {
   void finish_gradients();
   /// Enqueues the rule of each group, and with the first the running statistics.
   void update();
-  [[nodiscard]] UpdateBlocks blocks_of(const RuleGroup& group) const;
+  [[nodiscard]] UpdateBlocks blocks_of(const OptimizerGroup& group) const;
   [[nodiscard]] EndUpdate end_of_step() const;
   /// Whether a step is one pass on one rank and one rule without norms for all parameters, on a
   /// device that gains by fewer launches. Weights of samples must be summed before, since gradients
@@ -82,12 +82,12 @@ class OptimizerStep {
 
   Model& model_;
   OptimizerStepOptions options_;
-  std::vector<RuleGroup> groups_;
+  std::vector<OptimizerGroup> groups_;
   ResultRows results_;
   bool has_l2_;
   DeviceArray<Segment> segments_;
-  DeviceArray<ChunkRun> runs_;
-  DeviceArray<StatisticRule> statistic_rules_;  // by chunk
+  DeviceArray<ChunkSpan> runs_;
+  DeviceArray<StatisticPolicy> statistic_rules_;  // by chunk
   DeviceArray<BiasedMeans> biased_means_;
   DeviceArray<double> partials_;         // by run, of the norm's and the regulariser's sums
   DeviceArray<std::uint32_t> finished_;  // one element, see RunSums

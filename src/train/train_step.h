@@ -20,8 +20,8 @@ struct StepOptions {
   std::int64_t shards = 0;
   std::int64_t results = 1;  // see ResultRing
   LossScale loss_scale;
-  ParameterRules parameters;     // see OptimizerStepOptions
-  DType transport = DType::f32;  // see ReducerOptions, also buckets
+  ParameterOverrides parameters;  // see OptimizerStepOptions
+  DType transport = DType::f32;   // see ReducerOptions, also buckets
   std::optional<BucketBytes> buckets = {};
 };
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "analysis/curve_picture.h"
+#include "analysis/curve_plot.h"
 #include "analysis/run_curves.h"
 #include "base/error.h"
 #include "written_run.h"
@@ -42,7 +42,7 @@ TEST_CASE("of one run colours are the splits, of several the runs; absent column
   const TemporaryFolder folder;
   std::vector<RecordedRun> runs = {
       read_recorded_run(write_run(folder, "a", "0.1", RunState::completed), kLater)};
-  const CurvePicture one = run_curves(runs, {});
+  const CurvePlot one = run_curves(runs, {});
   REQUIRE(one.panels.size() == 5);
   CHECK(one.panels[0].label == "loss");
   REQUIRE(one.panels[0].curves.size() == 2);
@@ -51,7 +51,7 @@ TEST_CASE("of one run colours are the splits, of several the runs; absent column
   CHECK(one.panels[0].curves[1].style.colour == 1);
   CHECK(one.panels[4].curves[0].points == Points{{1, 2}});
   runs.push_back(read_recorded_run(write_run(folder, "b", "0.2", RunState::failed), kLater));
-  const CurvePicture two = run_curves(runs, {.columns = {"accuracy", "lr"}, .smooth = 0.5});
+  const CurvePlot two = run_curves(runs, {.columns = {"accuracy", "lr"}, .smooth = 0.5});
   REQUIRE(two.panels.size() == 2);
   CHECK(two.panels[0].curves.size() == 8);
   CHECK(two.panels[0].curves[1].style.line == CurveStyle::Line::dashed);
@@ -67,18 +67,18 @@ TEST_CASE("against steps, curves are those of steps.csv where it has them") {
   const auto path = write_run(folder, "a", "0.1", RunState::completed);
   folder.write("a/steps.csv", "step,epoch,loss\n1,1,3\n2,1,2\n");
   const std::vector<RecordedRun> runs = {read_recorded_run(path, kLater)};
-  const CurvePicture picture = run_curves(runs, {.steps = true});
-  CHECK(picture.x_label == "step");
-  CHECK(picture.panels[0].curves[0].points == Points{{1, 3}, {2, 2}});
-  CHECK(picture.panels[0].curves[1].points == Points{{10, 1.25}, {20, 1.75}});
+  const CurvePlot plot = run_curves(runs, {.steps = true});
+  CHECK(plot.x_label == "step");
+  CHECK(plot.panels[0].curves[0].points == Points{{1, 3}, {2, 2}});
+  CHECK(plot.panels[0].curves[1].points == Points{{10, 1.25}, {20, 1.75}});
 }
 
 TEST_CASE("a script holds its data, thinned to means, and quotes what users name") {
-  CurvePicture picture{.title = "it's", .x_label = "epoch", .legend = {{"a", {}}}, .panels = {{}}};
+  CurvePlot plot{.title = "it's", .x_label = "epoch", .legend = {{"a", {}}}, .panels = {{}}};
   PlotCurve curve;
   for (int i = 0; i < 4001; ++i) curve.points.push_back({i * 1.0, i * 2.0});
-  picture.panels[0].curves = {curve};
-  const std::string script = curve_script(picture, "out/a.pdf");
+  plot.panels[0].curves = {curve};
+  const std::string script = curve_script(plot, "out/a.pdf");
   CHECK(has_part(script, "'it''s'"));
   CHECK(has_part(script, "set terminal pdfcairo"));
   CHECK(has_part(script, "set output prefix.'a.pdf'"));
@@ -101,8 +101,8 @@ TEST_CASE("a schedule is drawn step by step over the epochs") {
   const TemporaryFolder folder;
   const RunConfig run =
       config_of(folder, "train: {source: synthetic, size: 40}, val_fraction: 0.2");
-  const CurvePicture picture = schedule_curve(run, 1, 32);
-  CHECK(picture.title == "a: 2 epochs of 2 steps");
-  CHECK(picture.panels[0].curves[0].points == Points{{0, 0.5}, {0.5, 0.5}, {1, 0.25}, {1.5, 0.25}});
+  const CurvePlot plot = schedule_curve(run, 1, 32);
+  CHECK(plot.title == "a: 2 epochs of 2 steps");
+  CHECK(plot.panels[0].curves[0].points == Points{{0, 0.5}, {0.5, 0.5}, {1, 0.25}, {1.5, 0.25}});
   CHECK_THROWS_AS(static_cast<void>(schedule_curve(run, 4, 32)), Error);
 }

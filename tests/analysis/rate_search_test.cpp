@@ -9,8 +9,8 @@ using namespace trainyard;
 namespace {
 
 /// Steps whose rates grow tenfold from 1e-4, with these smoothed losses.
-std::vector<RateStep> steps_of(const std::vector<double>& losses) {
-  std::vector<RateStep> steps;
+std::vector<RateChange> steps_of(const std::vector<double>& losses) {
+  std::vector<RateChange> steps;
   double rate = 1e-4;
   for (const double loss : losses) {
     steps.push_back({.step = std::ssize(steps) + 1, .rate = rate, .loss = loss, .smoothed = loss});

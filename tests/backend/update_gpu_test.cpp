@@ -32,8 +32,8 @@ struct GpuBlocks {
   GpuArray<Segment> segments;
   GpuArray<double> sums, norm, loss, running_number;
   GpuArray<std::uint32_t> finished;
-  GpuArray<ChunkRun> runs;
-  GpuArray<SegmentRuns> runs_of;
+  GpuArray<ChunkSpan> runs;
+  GpuArray<SegmentSpans> runs_of;
   GpuArray<Norms> partials, norms;
   GpuArray<StepState> state;
 
@@ -139,7 +139,7 @@ TEST_CASE(
     doctest::skip(no_gpu())) {
   Gpu gpu;
   Blocks<float> blocks(3, kSegments, 1);
-  const std::vector<StatisticRule> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};
+  const std::vector<StatisticPolicy> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};
   std::vector<double> totals{0.25, 0};
   const double replicas = 2;
   blocks.state.valid = 101;
@@ -147,10 +147,10 @@ TEST_CASE(
   std::vector<float> running = blocks.gradients;
   GpuBlocks there(gpu, blocks);
   const GpuArray<float> gpu_running(gpu, running);
-  const GpuArray<StatisticRule> gpu_rules(gpu, rules);
+  const GpuArray<StatisticPolicy> gpu_rules(gpu, rules);
   const GpuArray<double> gpu_totals(gpu, totals), gpu_replicas(gpu, {replicas});
   const auto run = [](const UpdateLaunches& launches, const UpdateBlocks& of, float* statistics,
-                      const StatisticRule* by, const double* summed, double* results) {
+                      const StatisticPolicy* by, const double* summed, double* results) {
     launches.accumulate({.gradients = of.gradients}, of.weights, 3 * kChunk, false);
     launches.update(of, PlainRule{}, 0,
                     {.running = statistics,

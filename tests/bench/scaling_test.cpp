@@ -261,11 +261,11 @@ TEST_CASE("gnuplot draws speed and parts, hidden communication only if there is 
   const TemporaryFolder folder;
   const Disk disk;
   const auto rows = rows_of(two_counts());
-  const auto picture = folder / "s.svg";
+  const auto plot = folder / "s.svg";
   ScalingSubject subject = kSubject;
   subject.network = "it's tiny";
-  CHECK(draw_picture(disk, *gnuplot, scaling_script(subject, rows, picture), picture) == "");
-  const std::string svg = text_of(picture);
+  CHECK(draw_plot(disk, *gnuplot, scaling_script(subject, rows, plot), plot) == "");
+  const std::string svg = text_of(plot);
   for (const std::string text : {"it's tiny, batch 64 per rank", "perfect scaling", "images/s",
                                  "80 %", "125.0", "communication, hidden"}) {
     CAPTURE(text);
@@ -274,13 +274,13 @@ TEST_CASE("gnuplot draws speed and parts, hidden communication only if there is 
   CHECK(text_of(folder / "s.gp").find("perfect scaling") != std::string::npos);
   const auto one = std::span(rows).first(1);
   const auto plain = folder / "one.svg";
-  CHECK(draw_picture(disk, *gnuplot, scaling_script(kSubject, one, plain), plain) == "");
+  CHECK(draw_plot(disk, *gnuplot, scaling_script(kSubject, one, plain), plain) == "");
   CHECK(text_of(plain).find("hidden") == std::string::npos);
   subject.unit = "seq";
-  CHECK(scaling_script(subject, rows, picture).find("set ylabel 'seq/s'") != std::string::npos);
+  CHECK(scaling_script(subject, rows, plot).find("set ylabel 'seq/s'") != std::string::npos);
   CHECK(scaling_table(subject, rows).find("\n  ranks      seq/s  rounds") != std::string::npos);
   const auto png = folder / "s.png";
-  CHECK(draw_picture(disk, *gnuplot, scaling_script(kSubject, rows, png), png) == "");
+  CHECK(draw_plot(disk, *gnuplot, scaling_script(kSubject, rows, png), png) == "");
   CHECK(text_of(png).starts_with("\x89PNG"));
 }
 
@@ -290,9 +290,9 @@ TEST_CASE("the plot of high speeds has every text within its edges") {
   const TemporaryFolder folder;
   auto rows = rows_of(two_counts());
   for (ScalingRow& row : rows) row.images_per_second = row.low = row.high = 150000.0 * row.ranks;
-  const auto picture = folder / "s.svg";
-  CHECK(draw_picture(Disk(), *gnuplot, scaling_script(kSubject, rows, picture), picture) == "");
-  const std::string svg = text_of(picture);
+  const auto plot = folder / "s.svg";
+  CHECK(draw_plot(Disk(), *gnuplot, scaling_script(kSubject, rows, plot), plot) == "");
+  const std::string svg = text_of(plot);
   // The position of a text: the last "translate(X,Y)" before it.
   const auto place = [&](const std::string& text) {
     const std::size_t at = svg.find("<text>" + text);
@@ -310,7 +310,7 @@ TEST_CASE("a plot that gnuplot cannot draw is reported, and the old one stays") 
   const auto gnuplot = find_program("gnuplot", "/usr/local/bin:/usr/bin:/bin");
   REQUIRE(gnuplot.has_value());
   testing::put_text(folder / "s.png", "old");
-  const std::string complaint = draw_picture(disk, *gnuplot, "plot nonsense(\n", folder / "s.png");
+  const std::string complaint = draw_plot(disk, *gnuplot, "plot nonsense(\n", folder / "s.png");
   CHECK(complaint.starts_with("gnuplot ended with code 1: "));
   CHECK(text_of(folder / "s.png") == "old");
 }

@@ -186,9 +186,9 @@ TEST_CASE("gnuplot draws a panel for each row, and says what has no bar") {
   REQUIRE_MESSAGE(gnuplot.has_value(), "gnuplot is one of the packages that the suite needs");
   const TemporaryFolder folder;
   const Disk disk;
-  const auto picture = folder / "s.svg";
-  CHECK(draw_picture(disk, *gnuplot, suite_script(report(), picture), picture) == "");
-  const std::string svg = text_of(picture);
+  const auto plot = folder / "s.svg";
+  CHECK(draw_plot(disk, *gnuplot, suite_script(report(), plot), plot) == "");
+  const std::string svg = text_of(plot);
   for (const std::string text : {"small, training", "A, one row", "images/s", "123", "50", "200",
                                  "not measured here: 1 GPU", "not measured here: CPU", "Others",
                                  "train on Some CPU, 2 threads; published on 8 cores, one GPU"}) {
@@ -196,6 +196,6 @@ TEST_CASE("gnuplot draws a panel for each row, and says what has no bar") {
     CHECK(svg.find(text) != std::string::npos);
   }
   const auto png = folder / "s.png";
-  CHECK(draw_picture(disk, *gnuplot, suite_script(report(), png), png) == "");
+  CHECK(draw_plot(disk, *gnuplot, suite_script(report(), png), png) == "");
   CHECK(text_of(png).starts_with("\x89PNG"));
 }

@@ -7,7 +7,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "ranks/spawn/launcher.h"
+#include "ranks/spawn/spawn.h"
 
 namespace trainyard::cli {
 namespace {
@@ -31,7 +31,7 @@ class RankOf {
 std::string text_of_failure(const std::string& gpu) { return "CUDA: cudaMalloc failed, on " + gpu; }
 
 /// A rank that ends with exit code 8 and names these GPUs.
-LaunchCommand rank_that_names(const std::string& lines, const FailedGpus& launcher) {
+SpawnCommand rank_that_names(const std::string& lines, const FailedGpus& launcher) {
   return {.program = "/bin/sh",
           .arguments = {"-c", "printf '" + lines + "' >>\"$TRAINYARD_FAILED_GPUS\"; exit 8"},
           .environment = {std::string(kFailedGpusVariable) + "=" + launcher.path().string()}};
@@ -39,16 +39,16 @@ LaunchCommand rank_that_names(const std::string& lines, const FailedGpus& launch
 
 /// Starts a rank that names `lines[attempt]` (or nothing beyond the last), with at most 10
 /// restarts.
-std::pair<int, LaunchResult> start(const std::vector<std::string>& lines, FailedGpus& launcher) {
+std::pair<int, SpawnResult> start(const std::vector<std::string>& lines, FailedGpus& launcher) {
   int attempts = 0;
-  const LaunchResult result = with_restarts(
+  const SpawnResult result = with_restarts(
       [&](int attempt) {
         ++attempts;
         const std::string& named = static_cast<std::size_t>(attempt) < lines.size()
                                        ? lines[static_cast<std::size_t>(attempt)]
                                        : "";
-        return launch({{.name = "rank 0", .command = rank_that_names(named, launcher)}}, {},
-                      SystemClock());
+        return spawn({{.name = "rank 0", .command = rank_that_names(named, launcher)}}, {},
+                     SystemClock());
       },
       {.most = 10,
        .tell = [](const std::string&) {},

@@ -62,7 +62,7 @@ const std::vector<DescriptorPtr>& devices() {
 }
 
 /// The rules of a deterministic run.
-EngineRules rules_for(const StepDescription& step) {
+EnginePolicy rules_for(const StepDescription& step) {
   const ConvOffsets offsets = conv_offsets(step, cuda_target(Precision::fp32).workspace_cap);
   return {.deterministic = true,
           .f32 = step.storage == DType::f32,

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compute/conv/weight_gradient/read_ahead.h"
-#include "compute/conv/weight_gradient/weight_plan.h"
+#include "compute/conv/weight_gradient/weight_tiling.h"
 #include "compute/devices/cpu_executors.h"
 #include "node_run.h"
 #include "ops/convolution.h"

@@ -9,12 +9,12 @@ using namespace trainyard::cudnn;
 
 namespace {
 
-constexpr EngineRules kExact{
+constexpr EnginePolicy kExact{
     .deterministic = true, .f32 = true, .tf32 = false, .workspace_cap = 1000};
 
 EngineFacts with_note(cudnnBackendNumericalNote_t note) { return {.numerical_notes = {note}}; }
 
-EngineRules changed(bool deterministic, bool f32, bool tf32) {
+EnginePolicy changed(bool deterministic, bool f32, bool tf32) {
   return {.deterministic = deterministic, .f32 = f32, .tf32 = tf32, .workspace_cap = 1000};
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("tensor cores are permitted for half types, and for f32 if TF32 is all
 TEST_CASE("inputs and sums in smaller types are refused in every precision") {
   for (const bool f32 : {false, true}) {
     for (const bool tf32 : {false, true}) {
-      const EngineRules rules = changed(false, f32, tf32);
+      const EnginePolicy rules = changed(false, f32, tf32);
       CHECK(refusal(with_note(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS), rules) ==
             "converts its inputs to a smaller type");
       CHECK(refusal(with_note(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION), rules) ==

@@ -17,7 +17,7 @@ namespace trainyard::testing {
 
 using namespace cudnn;
 
-inline constexpr EngineRules kRules{
+inline constexpr EnginePolicy kRules{
     .deterministic = true, .f32 = false, .tf32 = false, .workspace_cap = 1000};
 
 /// A run on one GPU: its settings, and its output.

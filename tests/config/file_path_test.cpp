@@ -60,12 +60,12 @@ TEST_CASE(
     "a path is absolute: from its file, or in a flag and by default from the current folder") {
   const testing::TemporaryFolder folder;
   const fs::path here = fs::current_path();
-  folder.write("base/base.yaml", "data: {train: {root: pictures, list: ../list.csv}}\n");
+  folder.write("base/base.yaml", "data: {train: {root: images, list: ../list.csv}}\n");
   const std::string base = (folder / "base/base.yaml").string();
-  CHECK(read(base).source.root.path == folder / "base/pictures");
+  CHECK(read(base).source.root.path == folder / "base/images");
   CHECK(read(base).source.list.path == folder / "list.csv");
   const std::string over = folder.write("run.yaml", "extends: base/base.yaml\n").string();
-  CHECK(read(over).source.root.path == folder / "base/pictures");
+  CHECK(read(over).source.root.path == folder / "base/images");
   CHECK(read(over, {"data.train.root=p/"}).source.root.path == here / "p");
   CHECK(read(over, {"data.train={root: /p/./q}"}).source.root.path == "/p/q");
   const std::string bare = folder.write("bare.yaml", "data: {train: {list: ''}}\n").string();
@@ -75,10 +75,10 @@ TEST_CASE(
 
 TEST_CASE("a settled path is absolute and remembers what was typed") {
   const testing::TemporaryFolder folder;
-  const std::string file = folder.write("run.yaml", "data: {train: {root: ./pictures}}\n").string();
+  const std::string file = folder.write("run.yaml", "data: {train: {root: ./images}}\n").string();
   const Node settled = read(file).settled;
-  CHECK(settled.find("root")->text == (folder / "pictures").string());
-  CHECK(with_typed_paths(settled).find("root")->text == "./pictures");
+  CHECK(settled.find("root")->text == (folder / "images").string());
+  CHECK(with_typed_paths(settled).find("root")->text == "./images");
   CHECK(with_typed_paths(settled).find("list")->text.empty());
   const std::string bare = folder.write("bare.yaml", "data: {train: {}}\n").string();
   CHECK(with_typed_paths(read(bare).settled).find("root")->text == "data");

@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-using Image = std::vector<float>;
+using Values = std::vector<float>;
 
 const Shape kGoldenShape{2, 7, 10};
 
@@ -22,8 +22,8 @@ config::Node goldens(const std::string& name) {
 }
 
 /// The script's image.
-Image golden_image(const Shape& shape) {
-  Image image;
+Values golden_image(const Shape& shape) {
+  Values image;
   for (std::int64_t c = 0; c < shape[0]; ++c)
     for (std::int64_t y = 0; y < shape[1]; ++y)
       for (std::int64_t x = 0; x < shape[2]; ++x) {
@@ -56,14 +56,14 @@ E word_of(const config::Node& row, const char* key, E kind) {
   return kind;
 }
 
-Image stepped(const SpatialStep& step, const Image& in, std::int64_t channels) {
-  Image out(static_cast<std::size_t>(channels * step.out_h * step.out_w));
+Values stepped(const SpatialTransform& step, const Values& in, std::int64_t channels) {
+  Values out(static_cast<std::size_t>(channels * step.out_h * step.out_w));
   run_step(step, channels, in.data(), out.data());
   return out;
 }
 
 /// The largest difference from the row's values; infinite if their number differs.
-double furthest(const Image& found, const config::Node& row) {
+double furthest(const Values& found, const config::Node& row) {
   const std::vector<config::Node>& expected = row.find("out")->items;
   if (expected.size() != found.size()) return INFINITY;
   double most = 0;
@@ -91,14 +91,14 @@ std::shared_ptr<const Augmentation> augmentation_of(const config::Node& row) {
 }
 
 /// The script's image of three channels after a colour step.
-Image coloured(const ColourStep& step) {
-  Image image = golden_image({3, 7, 10});
+Values coloured(const ColourTransform& step) {
+  Values image = golden_image({3, 7, 10});
   run_program(SampleProgram{.samples = image.data(),
                             .channels = 3,
                             .plane = 70,
                             .width = 10,
                             .colours = &step,
-                            .colour_steps = 1});
+                            .colour_transforms = 1});
   return image;
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("warps are Keras's matrices with scipy's interpolation, in every fill"
     CAPTURE(row.find("name")->text);
     CAPTURE(row.find("fill")->text);
     CAPTURE(row.find("interpolation")->text);
-    const SpatialStep step = warp_step(keras_map(row), sampling, kGoldenShape, kGoldenShape);
+    const SpatialTransform step = warp_step(keras_map(row), sampling, kGoldenShape, kGoldenShape);
     // Nearest pixels are exact; bilinear ones are in float: 255 * a few * 2^-24.
     CHECK(furthest(stepped(step, golden_image(kGoldenShape), 2), row) <=
           (step.interpolates ? 1e-4 : 0.0));
@@ -140,7 +140,7 @@ TEST_CASE("random_resized_crop draws torchvision's windows, and stretches them a
     const RandomResizedCrop crop({.size = {size[0].integer, size[1].integer},
                                   .window = {range(row, "scale"), range(row, "ratio")}},
                                  {.interpolation = Interpolation::bilinear});
-    const SpatialStep step = crop.step(sample_of(row), 2, shape);
+    const SpatialTransform step = crop.step(sample_of(row), 2, shape);
     CAPTURE(row.where.text());
     CHECK(step.map.yy * static_cast<double>(step.out_h) ==
           doctest::Approx(number(row, "window", 2)));
@@ -159,7 +159,7 @@ TEST_CASE("random_erasing draws torchvision's windows") {
     for (const config::Node& value : row.find("value")->items) {
       options.value.push_back(static_cast<float>(value.real));
     }
-    ColourStep step;
+    ColourTransform step;
     RandomErasing(options).colours(sample_of(row), 2, {3, 7, 10}, &step);
     CAPTURE(row.where.text());
     CHECK(furthest(coloured(step), row) == 0.0);
@@ -170,8 +170,8 @@ TEST_CASE("augmentations as a run file names them draw and change what their for
   for (const config::Node& row : goldens("augmentations.yaml").items) {
     CAPTURE(row.where.text());
     const auto augmentation = augmentation_of(row);
-    ColourStep step;
-    REQUIRE(augmentation->colour_steps() == 1);
+    ColourTransform step;
+    REQUIRE(augmentation->colour_transforms() == 1);
     augmentation->colours(sample_of(row), 2, {3, 7, 10}, &step);
     CHECK(furthest(coloured(step), row) == 0.0);
   }
@@ -183,7 +183,7 @@ TEST_CASE("colours are those of Keras over Pillow, MXNet over OpenCV, and torchv
   for (const config::Node& row : all.items) {
     const std::string& name = row.find("kind")->text;
     CAPTURE(name);
-    ColourStep step{.change = change_number(name)};
+    ColourTransform step{.change = change_number(name)};
     for (std::size_t i = 0; i < row.find("amount")->items.size(); ++i) {
       step.amount[i] = static_cast<float>(number(row, "amount", i));
     }

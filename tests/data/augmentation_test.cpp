@@ -12,26 +12,26 @@ namespace trainyard {
 
 namespace {
 
-using Image = std::vector<float>;
+using Values = std::vector<float>;
 
 const Shape kShape{1, 2, 3};
-const Image kImage{1, 2, 3,  //
-                   4, 5, 6};
-const Image kMirrored{3, 2, 1,  //
-                      6, 5, 4};
-const Image kUpsideDown{4, 5, 6,  //
-                        1, 2, 3};
+const Values kImage{1, 2, 3,  //
+                    4, 5, 6};
+const Values kMirrored{3, 2, 1,  //
+                       6, 5, 4};
+const Values kUpsideDown{4, 5, 6,  //
+                         1, 2, 3};
 
-Image applied(const Augmentation& augmentation, const SampleKey& key, std::uint32_t draw = 0,
-              const Shape& shape = kShape, const Image& image = kImage) {
-  Image out(static_cast<std::size_t>(augmentation.output_shape(shape).elements()), -1);
+Values applied(const Augmentation& augmentation, const SampleKey& key, std::uint32_t draw = 0,
+               const Shape& shape = kShape, const Values& image = kImage) {
+  Values out(static_cast<std::size_t>(augmentation.output_shape(shape).elements()), -1);
   run_step(augmentation.step(key, draw, shape), shape[0], image.data(), out.data());
   return out;
 }
 
-Image evaluated(const Augmentation& augmentation, const Shape& shape = kShape,
-                const Image& image = kImage) {
-  Image out(static_cast<std::size_t>(augmentation.output_shape(shape).elements()), -1);
+Values evaluated(const Augmentation& augmentation, const Shape& shape = kShape,
+                 const Values& image = kImage) {
+  Values out(static_cast<std::size_t>(augmentation.output_shape(shape).elements()), -1);
   run_step(augmentation.eval_step(shape), shape[0], image.data(), out.data());
   return out;
 }
@@ -58,9 +58,9 @@ TEST_CASE("a flip of probability 0 and a flip in evaluation copy") {
 
 TEST_CASE("a flip keeps channels apart") {
   CHECK(applied(Flip(Flip::Axis::horizontal, 1), {}, 0, Shape{2, 1, 2}, {1, 2, 3, 4}) ==
-        Image{2, 1, 4, 3});
+        Values{2, 1, 4, 3});
   CHECK(applied(Flip(Flip::Axis::vertical, 1), {}, 0, Shape{2, 2, 1}, {1, 2, 3, 4}) ==
-        Image{2, 1, 4, 3});
+        Values{2, 1, 4, 3});
 }
 
 TEST_CASE("hflip mirrors its share of the samples, different ones in another epoch") {
@@ -68,7 +68,7 @@ TEST_CASE("hflip mirrors its share of the samples, different ones in another epo
   int mirrored = 0;
   int changed = 0;
   for (int i = 0; i < 2000; ++i) {
-    const Image first = applied(flip, {.seed = 1, .epoch = 0, .index = i});
+    const Values first = applied(flip, {.seed = 1, .epoch = 0, .index = i});
     mirrored += first == kMirrored;
     changed += first != applied(flip, {.seed = 1, .epoch = 1, .index = i});
   }
@@ -90,14 +90,14 @@ TEST_CASE("two flips of one sample draw independently") {
 TEST_CASE("pad_crop takes every position in the padded image equally often") {
   // A 2 x 3 image padded by 1 is 4 x 5; a 3 x 4 window has 2 x 2 places.
   const PadCrop crop(crop_options(1, {3, 4}));
-  const std::vector<Image> places{{7, 7, 7, 7, 7, 1, 2, 3, 7, 4, 5, 6},
-                                  {7, 7, 7, 7, 1, 2, 3, 7, 4, 5, 6, 7},
-                                  {7, 1, 2, 3, 7, 4, 5, 6, 7, 7, 7, 7},
-                                  {1, 2, 3, 7, 4, 5, 6, 7, 7, 7, 7, 7}};
-  std::map<Image, int> found;
+  const std::vector<Values> places{{7, 7, 7, 7, 7, 1, 2, 3, 7, 4, 5, 6},
+                                   {7, 7, 7, 7, 1, 2, 3, 7, 4, 5, 6, 7},
+                                   {7, 1, 2, 3, 7, 4, 5, 6, 7, 7, 7, 7},
+                                   {1, 2, 3, 7, 4, 5, 6, 7, 7, 7, 7, 7}};
+  std::map<Values, int> found;
   for (int i = 0; i < 2000; ++i) ++found[applied(crop, {.seed = 3, .epoch = 1, .index = i})];
   CHECK(found.size() == 4);
-  for (const Image& place : places) {
+  for (const Values& place : places) {
     CHECK(std::abs(found[place] - 500) < 97);  // deviation sqrt(2000 * 3 / 16) = 19.4
   }
 }
@@ -105,9 +105,9 @@ TEST_CASE("pad_crop takes every position in the padded image equally often") {
 TEST_CASE("pad_crop evaluates the centre") {
   CHECK(evaluated(PadCrop(crop_options(4, {2, 3}))) == kImage);
   CHECK(evaluated(PadCrop(crop_options(0, {1, 1})), Shape{1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}) ==
-        Image{5});
+        Values{5});
   // Of the two middle rows of four, the upper one.
-  CHECK(evaluated(PadCrop(crop_options(1, {1, 3}))) == Image{1, 2, 3});
+  CHECK(evaluated(PadCrop(crop_options(1, {1, 3}))) == Values{1, 2, 3});
 }
 
 TEST_CASE("pad_crop keeps the input's size if none is given") {

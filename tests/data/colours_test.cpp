@@ -18,12 +18,12 @@
 namespace trainyard {
 namespace {
 
-using Image = std::vector<float>;
+using Values = std::vector<float>;
 
 const Shape kColoured{3, 4, 4};
 
-ColourStep drawn(const Augmentation& augmentation, std::int64_t index) {
-  ColourStep step;
+ColourTransform drawn(const Augmentation& augmentation, std::int64_t index) {
+  ColourTransform step;
   augmentation.colours({.seed = 5, .epoch = 1, .index = index}, 2, kColoured, &step);
   return step;
 }
@@ -36,19 +36,19 @@ std::vector<std::shared_ptr<const Augmentation>> augmented(Member... members) {
 }
 
 /// An image of ones after a step.
-Image erased_by(const ColourStep& step) {
-  Image image(48, 1);
+Values erased_by(const ColourTransform& step) {
+  Values image(48, 1);
   run_program(SampleProgram{.samples = image.data(),
                             .channels = 3,
                             .plane = 16,
                             .width = 4,
                             .colours = &step,
-                            .colour_steps = 1});
+                            .colour_transforms = 1});
   return image;
 }
 
 /// True if element `i` of this image is in the step's box.
-bool in_box(const ColourStep& step, std::size_t i) {
+bool in_box(const ColourTransform& step, std::size_t i) {
   const auto y = static_cast<std::int32_t>(i % 16 / 4), x = static_cast<std::int32_t>(i % 4);
   return y >= step.box[0] && y < step.box[1] && x >= step.box[2] && x < step.box[3];
 }
@@ -58,7 +58,7 @@ bool in_box(const ColourStep& step, std::size_t i) {
 TEST_CASE("hls_jitter draws whole offsets, zero twice as often, as the fraction is cut off") {
   std::map<float, int> hues;
   for (int i = 0; i < 4000; ++i) {
-    const ColourStep step = drawn(HlsJitter({.h = 2, .l = 50, .s = 0}), i);
+    const ColourTransform step = drawn(HlsJitter({.h = 2, .l = 50, .s = 0}), i);
     ++hues[step.amount[0]];
     CHECK(std::abs(step.amount[1]) <= 50);
     CHECK(step.amount[1] == std::trunc(step.amount[1]));
@@ -74,7 +74,7 @@ TEST_CASE("hls_jitter draws whole offsets, zero twice as often, as the fraction 
 TEST_CASE("channel_shift and brightness draw from their ranges, each channel on its own") {
   double least = 99, most = -99;
   for (int i = 0; i < 2000; ++i) {
-    const ColourStep shift = drawn(ChannelShift(20), i);
+    const ColourTransform shift = drawn(ChannelShift(20), i);
     CHECK(shift.amount[0] != shift.amount[1]);
     for (int c = 0; c < 3; ++c) CHECK(std::abs(shift.amount[c]) <= 20);
     const double factor = drawn(Brightness({0.5, 1.5}), i).amount[0];
@@ -87,12 +87,12 @@ TEST_CASE("channel_shift and brightness draw from their ranges, each channel on 
 TEST_CASE("colour_jitter makes its changes in every order") {
   std::set<std::vector<std::uint32_t>> orders;
   const ColourJitter jitter({.brightness = 0.4, .contrast = 0.3, .saturation = 2, .hue = 0.1});
-  REQUIRE(jitter.colour_steps() == 4);
+  REQUIRE(jitter.colour_transforms() == 4);
   for (int i = 0; i < 2000; ++i) {
-    ColourStep steps[4];
+    ColourTransform steps[4];
     jitter.colours({.seed = 1, .index = i}, 0, kColoured, steps);
     std::vector<std::uint32_t> order;
-    for (const ColourStep& step : steps) {
+    for (const ColourTransform& step : steps) {
       order.push_back(step.change);
       if (step.change == TurnHue::kNumber) CHECK(std::abs(step.amount[0]) <= 0.1f);
       if (step.change == Saturate::kNumber) CHECK((step.amount[0] >= 0 && step.amount[0] <= 3));
@@ -100,14 +100,14 @@ TEST_CASE("colour_jitter makes its changes in every order") {
     orders.insert(order);
   }
   CHECK(orders.size() == 24);
-  CHECK(ColourJitter({.hue = 0.2}).colour_steps() == 1);
+  CHECK(ColourJitter({.hue = 0.2}).colour_transforms() == 1);
 }
 
 TEST_CASE("cutout erases the part of a square that is inside the image") {
   std::set<int> erased;
   for (int i = 0; i < 500; ++i) {
-    const ColourStep step = drawn(Cutout(3, 9), i);
-    const Image image = erased_by(step);
+    const ColourTransform step = drawn(Cutout(3, 9), i);
+    const Values image = erased_by(step);
     int count = 0;
     for (std::size_t k = 0; k < image.size(); ++k) {
       const bool inside = in_box(step, k);
@@ -124,7 +124,7 @@ TEST_CASE("random_erasing erases with its probability, within its range of areas
   const RandomErasing erasing({.probability = 0.25, .scale = {0.2, 0.5}, .value = {7}});
   int erased = 0;
   for (int i = 0; i < kDraws; ++i) {
-    const ColourStep step = drawn(erasing, i);
+    const ColourTransform step = drawn(erasing, i);
     if (step.change == 0) continue;
     ++erased;
     const int pixels = (step.box[1] - step.box[0]) * (step.box[3] - step.box[2]);
@@ -141,8 +141,8 @@ TEST_CASE("random_erasing with random values gives each pixel and channel a byte
   double sum = 0;
   int count = 0;
   for (int i = 0; i < 500; ++i) {
-    const ColourStep step = drawn(erasing, i);
-    const Image image = erased_by(step);
+    const ColourTransform step = drawn(erasing, i);
+    const Values image = erased_by(step);
     CHECK(image == erased_by(drawn(erasing, i)));
     for (std::size_t k = 0; k < image.size(); ++k) {
       if (!in_box(step, k)) {
@@ -180,12 +180,12 @@ TEST_CASE("samplewise steps give a sample the mean 0 and the deviation 1") {
                     {std::make_shared<SampleCenter>(), std::make_shared<SampleStd>()});
   pipeline.prepare({});
   ImageScratch scratch;
-  Image out(4);
+  Values out(4);
   pipeline.fill_eval(set, 0, scratch, out.data());
   const float deviation = std::sqrt(5.0f) + 1e-7f;
-  CHECK(out == Image{-3 / deviation, -1 / deviation, 1 / deviation, 3 / deviation});
+  CHECK(out == Values{-3 / deviation, -1 / deviation, 1 / deviation, 3 / deviation});
   pipeline.fill_eval(set, 1, scratch, out.data());
-  CHECK(out == Image{0, 0, 0, 0});  // constant: 0 / 1e-7
+  CHECK(out == Values{0, 0, 0, 0});  // constant: 0 / 1e-7
 }
 
 TEST_CASE("statistics of the training split are not known after a samplewise step") {
@@ -202,7 +202,7 @@ TEST_CASE("statistics of the training split are not known after a samplewise ste
 
 TEST_CASE("colours come after pixels have moved; only flips commute with them") {
   CHECK(Pipeline(kColoured, augmented(ChannelShift(5), Flip(Flip::Axis::vertical, 1)), {})
-            .colour_steps() == 1);
+            .colour_transforms() == 1);
   CHECK(test::message_of(
             ErrorKind::config,
             [] { (void)Pipeline(kColoured, augmented(ChannelShift(5), PadCrop({})), {}); }) ==

@@ -42,7 +42,8 @@ PadCrop crop() {
 /// What docs/language.md shows of the augmentations that change colours.
 Augmentations documented_colours() {
   Augmentations list = documented_augmentations();
-  std::erase_if(list, [](const auto& augmentation) { return augmentation->colour_steps() == 0; });
+  std::erase_if(list,
+                [](const auto& augmentation) { return augmentation->colour_transforms() == 0; });
   return list;
 }
 
@@ -143,8 +144,8 @@ class Comparison {
         host_(set, pipeline, options_of(way.train, BatchImages::made)),
         brings_(set, pipeline, options_of(way.train, way.images)),
         index_(device, kBatch),
-        spatial_(device, static_cast<std::size_t>(kBatch * pipeline.spatial_steps())),
-        colours_(device, static_cast<std::size_t>(kBatch * pipeline.colour_steps())),
+        spatial_(device, static_cast<std::size_t>(kBatch * pipeline.spatial_transforms())),
+        colours_(device, static_cast<std::size_t>(kBatch * pipeline.colour_transforms())),
         shape_{kBatch, 3, pipeline.output_shape()[1], pipeline.output_shape()[2]} {
     host_.start(2);
     brings_.start(2);
@@ -194,8 +195,8 @@ class Comparison {
   DeviceImages images_;
   Feeder host_, brings_;
   DeviceArray<std::int64_t> index_;
-  DeviceArray<SpatialStep> spatial_;
-  DeviceArray<ColourStep> colours_;
+  DeviceArray<SpatialTransform> spatial_;
+  DeviceArray<ColourTransform> colours_;
   Shape shape_;
   const Batch* expected_ = nullptr;
   bool same_ = false;

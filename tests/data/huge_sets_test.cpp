@@ -35,18 +35,18 @@ struct ProcessNumbers {
   }
 };
 
-constexpr int kFolders = 200, kPicturesEach = 1000;
+constexpr int kFolders = 200, kImagesEach = 1000;
 
-/// 200 folders of 1,000 pictures: names of 200 files, so that a file has no more names than file
+/// 200 folders of 1,000 images: names of 200 files, so that a file has no more names than file
 /// systems allow.
 void make_folder_of_200_000(const test::TemporaryFolder& folder) {
   for (int c = 0; c < kFolders; ++c) {
     const fs::path label = folder / ("class" + std::to_string(c));
     fs::create_directory(label);
-    const std::string picture = "class" + std::to_string(c) + "/0.png";
-    folder.write(picture, test::png_of({.w = 2, .h = 2}, std::string(12, static_cast<char>(c))));
-    for (int i = 1; i < kPicturesEach; ++i) {
-      fs::create_hard_link(folder / picture, label / (std::to_string(i) + ".png"));
+    const std::string image = "class" + std::to_string(c) + "/0.png";
+    folder.write(image, test::png_of({.w = 2, .h = 2}, std::string(12, static_cast<char>(c))));
+    for (int i = 1; i < kImagesEach; ++i) {
+      fs::create_hard_link(folder / image, label / (std::to_string(i) + ".png"));
     }
   }
 }
@@ -70,7 +70,7 @@ class LargeSamples final : public Dataset {
 
 }  // namespace
 
-TEST_CASE("a folder of 200,000 pictures is opened by its headers once, then by its index alone") {
+TEST_CASE("a folder of 200,000 images is opened by its headers once, then by its index alone") {
   const test::TemporaryFolder folder;
   make_folder_of_200_000(folder);
   const test::TemporaryFolder cache;
@@ -78,16 +78,16 @@ TEST_CASE("a folder of 200,000 pictures is opened by its headers once, then by i
   options.root = folder.text();
   options.memory_mib = 0;
   const Opening opening{.cache_folder = cache.text()};
-  constexpr std::int64_t kPictures = std::int64_t{kFolders} * kPicturesEach;
+  constexpr std::int64_t kImages = std::int64_t{kFolders} * kImagesEach;
   const ProcessNumbers start;
   const auto set = open_image_folder(options, opening);
-  CHECK(set->size() == kPictures);
+  CHECK(set->size() == kImages);
   CHECK(set->classes() == kFolders);
   const ProcessNumbers first = ProcessNumbers().since(start);
   MESSAGE("first: ", first.reads, " reads, ", first.bytes, " bytes, ", first.kilobytes, " kB");
   // One read of each file.
-  CHECK(first.reads >= kPictures);
-  CHECK(first.reads <= kPictures + 1000);
+  CHECK(first.reads >= kImages);
+  CHECK(first.reads <= kImages + 1000);
   const ProcessNumbers known;
   const auto again = open_image_folder(options, opening);
   CHECK(again->fingerprint() == set->fingerprint());
@@ -95,10 +95,10 @@ TEST_CASE("a folder of 200,000 pictures is opened by its headers once, then by i
   MESSAGE("second: ", second.reads, " reads, ", second.bytes, " bytes, ", second.kilobytes, " kB");
   CHECK(second.reads <= 2000);
   // A line of the index has about 45 bytes.
-  CHECK(second.bytes <= 100 * kPictures);
+  CHECK(second.bytes <= 100 * kImages);
   // Names, labels and sizes of a set; freed memory of its opening may stay with the process.
-  CHECK(first.kilobytes <= kPictures * 600 / 1024);
-  CHECK(second.kilobytes <= kPictures * 600 / 1024);
+  CHECK(first.kilobytes <= kImages * 600 / 1024);
+  CHECK(second.kilobytes <= kImages * 600 / 1024);
 }
 
 TEST_CASE("of a pack of 2.1 GB at most 48 blocks stay in memory") {

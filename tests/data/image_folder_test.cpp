@@ -22,8 +22,8 @@ void write_two_classes(const test::TemporaryFolder& folder) {
   folder.write("dog/a.bmp", test::bmp_of(2, 1, std::string(6, 3)));
   folder.write("cat/10.png", small_png(2));
   folder.write("cat/1.png", small_png(1));
-  folder.write("cat/readme.txt", "not a picture");
-  folder.write("cat/.hidden.png", "not a picture");
+  folder.write("cat/readme.txt", "not an image");
+  folder.write("cat/.hidden.png", "not an image");
   folder.write("list.csv", "not a class");
 }
 
@@ -37,7 +37,7 @@ std::string data_message(const ImageFolderOptions& options) {
   return message_of(ErrorKind::data, [&] { (void)open_image_folder(options); });
 }
 
-/// Four pictures of the colours 1 to 4 with these labels.
+/// Four images of the colours 1 to 4 with these labels.
 void check_two_classes_of(const Dataset& set, const std::vector<std::int32_t>& labels) {
   REQUIRE(set.size() == 4);
   CHECK(set.image_shape() == Shape{3, 1, 2});
@@ -143,40 +143,40 @@ TEST_CASE("the fingerprint of an image folder changes with a file's class") {
 
 TEST_CASE("a missing image folder is refused") {
   ImageFolderOptions options;
-  options.root = "/nowhere/pictures";
+  options.root = "/nowhere/images";
   CHECK(data_message(options) ==
-        "'/nowhere/pictures' is not a folder; 'root' names a folder with one folder of pictures "
+        "'/nowhere/images' is not a folder; 'root' names a folder with one folder of images "
         "per class");
 }
 
 TEST_CASE("an empty image folder is refused") {
   const test::TemporaryFolder folder;
   CHECK(data_message(folder_options(folder)) ==
-        "'" + folder.text() + "' holds no class folders with pictures; expected " + folder.text() +
+        "'" + folder.text() + "' holds no class folders with images; expected " + folder.text() +
             "/CLASS/*.jpg");
 }
 
-TEST_CASE("a class folder without pictures is refused") {
+TEST_CASE("a class folder without images is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("bird/notes.txt", "none yet");
   CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() +
-            "/bird' holds no picture (.jpg, .png, .webp, .gif, .bmp); every class folder needs at "
+            "/bird' holds no image (.jpg, .png, .webp, .gif, .bmp); every class folder needs at "
             "least one");
 }
 
-TEST_CASE("a picture of a format that is not read is refused by its name") {
+TEST_CASE("an image of a format that is not read is refused by its name") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/c.TIFF", "x");
   CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() +
-            "/dog/c.TIFF' is a picture of another format than JPEG, PNG, WebP, GIF or BMP; convert "
+            "/dog/c.TIFF' is an image of another format than JPEG, PNG, WebP, GIF or BMP; convert "
             "or remove it");
 }
 
-TEST_CASE("the format of a picture is that of its bytes, not of its name") {
+TEST_CASE("the format of an image is that of its bytes, not of its name") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/c.jpg", small_png(5));
@@ -187,7 +187,7 @@ TEST_CASE("the format of a picture is that of its bytes, not of its name") {
   CHECK(image == std::vector<float>(6, 5));
 }
 
-TEST_CASE("pictures of different sizes have shapes of their own") {
+TEST_CASE("images of different sizes have shapes of their own") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 7)));

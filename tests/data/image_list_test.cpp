@@ -14,8 +14,8 @@ namespace {
 /// A png of 2 x 1 pixels of one colour.
 std::string listed_png(char value) { return test::png_of({.w = 2, .h = 1}, std::string(6, value)); }
 
-/// Three pictures of the colours 1, 2 and 3.
-void write_pictures(const test::TemporaryFolder& folder) {
+/// Three images of the colours 1, 2 and 3.
+void write_images(const test::TemporaryFolder& folder) {
   folder.write("a/1.png", listed_png(1));
   folder.write("a/2, two.png", listed_png(2));
   folder.write("b/3.png", listed_png(3));
@@ -38,7 +38,7 @@ std::string list_message(const ImageListOptions& options) {
 
 std::string line_message(const std::string& text) {
   const test::TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   return list_message(list_options(folder, text));
 }
 
@@ -61,9 +61,9 @@ std::vector<int> labels(const Dataset& set) {
 
 }  // namespace
 
-TEST_CASE("a list gives its pictures in its order, with quotes, blank lines and CRLF") {
+TEST_CASE("a list gives its images in its order, with quotes, blank lines and CRLF") {
   const test::TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   const auto set =
       open_image_list(list_options(folder, "b/3.png,1\r\n\r\n\"a/2, two.png\",4\r\na/1.png,0"));
   CHECK(colors(*set) == std::vector<int>{3, 2, 1});
@@ -74,7 +74,7 @@ TEST_CASE("a list gives its pictures in its order, with quotes, blank lines and 
 
 TEST_CASE("labels by name are classes in the order of the names, or of the file of names") {
   const test::TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   ImageListOptions options = list_options(folder, "a/1.png,cat\nb/3.png,dog\na/1.png,ant\n");
   options.labels = ListLabels::name;
   const auto sorted = open_image_list(options);
@@ -91,7 +91,7 @@ TEST_CASE("labels by name are classes in the order of the names, or of the file 
 
 TEST_CASE("a header names the columns, of which two are used") {
   const test::TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   ImageListOptions options =
       list_options(folder, "id\tclass\tfile\n7\t2\ta/1.png\n8\t0\ta/2, two.png\n");
   options.separator = Separator::tab;
@@ -109,7 +109,7 @@ TEST_CASE("a header names the columns, of which two are used") {
 
 TEST_CASE("columns may be named without a header, and a space may divide path and label") {
   const test::TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   ImageListOptions options = list_options(folder, "0\t2\tb/3.png\n");
   options.separator = Separator::tab;
   options.columns = {"index", "label", "path"};
@@ -125,7 +125,7 @@ TEST_CASE("columns may be named without a header, and a space may divide path an
 
 TEST_CASE("paths may be relative to a root elsewhere") {
   const test::TemporaryFolder folder, lists;
-  write_pictures(folder);
+  write_images(folder);
   ImageListOptions options = list_options(lists, "a/1.png,0\n");
   options.root = folder.text();
   CHECK(colors(*open_image_list(options)) == std::vector<int>{1});
@@ -148,7 +148,7 @@ TEST_CASE("a line of a list that is wrong is named with its number and what was 
         "LIST, line 2: text follows a closing quote; write a quote in a cell as \"\"");
   CHECK(line_message(std::string("a/1.png,0\na\0,1\n", 15)) ==
         "LIST, line 2: holds a zero byte; a list is text");
-  CHECK(line_message("") == "LIST lists no pictures");
+  CHECK(line_message("") == "LIST lists no images");
   CHECK(holds(line_message("a/9.png,0\n"), "LIST, line 1: '/"));
   CHECK(holds(line_message("a/9.png,0\n"), "a/9.png' does not exist"));
 }
@@ -162,7 +162,7 @@ TEST_CASE("a list may not lead out of its root") {
 
 TEST_CASE("a label beyond the given number of classes is refused with its line") {
   const test::TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   ImageListOptions options = list_options(folder, "a/1.png,0\nb/3.png,3\n");
   options.classes = 3;
   CHECK(list_message(options) == "LIST, line 2: label 3 is class 3 (from 0), expected less than 3");

@@ -30,8 +30,8 @@ std::string number_of(std::uint32_t value, int bytes, bool big) {
 
 }  // namespace
 
-std::string picture_file(std::string_view name) {
-  return testing::text_of(std::string(TY_SOURCE_DIR "/tests/data/pictures/") + std::string(name));
+std::string image_file(std::string_view name) {
+  return testing::text_of(std::string(TY_SOURCE_DIR "/tests/data/images/") + std::string(name));
 }
 
 std::string grey_jpeg(const GreyJpeg& form) {

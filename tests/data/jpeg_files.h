@@ -1,4 +1,4 @@
-// JPEG files for tests: those of tests/data/pictures, which scripts/make_picture_goldens.py makes,
+// JPEG files for tests: those of tests/data/images, which scripts/make_image_goldens.py makes,
 // and small ones written by hand.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace trainyard::test {
 
-/// The bytes of tests/data/pictures/`name`.
-[[nodiscard]] std::string picture_file(std::string_view name);
+/// The bytes of tests/data/images/`name`.
+[[nodiscard]] std::string image_file(std::string_view name);
 
 /// A JPEG of three components without data: every difference is 0, so all pixels are grey.
 struct GreyJpeg {

@@ -90,7 +90,8 @@ TEST_CASE("a flip without a probability mirrors half of the samples") {
   std::vector<float> out(2);
   int mirrored = 0;
   for (int i = 0; i < 2000; ++i) {
-    const SpatialStep step = section.augment[0]->step({.seed = 1, .index = i}, 0, Shape{1, 1, 2});
+    const SpatialTransform step =
+        section.augment[0]->step({.seed = 1, .index = i}, 0, Shape{1, 1, 2});
     run_step(step, 1, image.data(), out.data());
     mirrored += out[0] == 2;
   }
@@ -161,7 +162,7 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
                                                "samplewise_std",
                                                "zca"});
   float image[3] = {10, 20, 30};
-  const auto run = [&](const PixelStep& step) {
+  const auto run = [&](const PixelTransform& step) {
     run_program(SampleProgram{
         .samples = image, .channels = 3, .plane = 1, .width = 1, .pixels = {1, {step}}});
   };

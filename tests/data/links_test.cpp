@@ -1,4 +1,4 @@
-// Symbolic links to pictures and to folders of them.
+// Symbolic links to images and to folders of them.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -68,7 +68,7 @@ struct Linked {
 
 }  // namespace
 
-TEST_CASE("links to pictures and to class folders are followed, also out of the root") {
+TEST_CASE("links to images and to class folders are followed, also out of the root") {
   const Linked linked;
   linked.link(linked.elsewhere / "dog.png", "cat/2.png");
   linked.link(linked.elsewhere.path(), "dog");
@@ -139,7 +139,7 @@ TEST_CASE("links that lead in circles are named") {
   CHECK(holds(folder_message(two.folder.path()), "a folder that it is in: a loop"));
 }
 
-TEST_CASE("links to nothing are named, whether they may be pictures or folders") {
+TEST_CASE("links to nothing are named, whether they may be images or folders") {
   for (const char* name : {"cat/2.png", "cat/below", "dog"}) {
     const Linked linked;
     linked.link("/nowhere/x", name);

@@ -14,7 +14,7 @@ using test::message_of;
 
 namespace {
 
-using Image = std::vector<float>;
+using Values = std::vector<float>;
 using Steps = std::vector<std::shared_ptr<const Preprocess>>;
 
 const Shape kPreparedShape{2, 1, 2};
@@ -27,11 +27,11 @@ Steps steps(Step... given) {
 }
 
 /// Prepares the steps with the set's statistics and returns the whole set, preprocessed.
-Image preprocessed(const Dataset& set, Steps list) {
+Values preprocessed(const Dataset& set, Steps list) {
   Pipeline pipeline(set.image_shape(), {}, std::move(list));
   pipeline.prepare(compute_statistics(set, 1));
   const std::int64_t elements = set.image_shape().elements();
-  Image all(static_cast<std::size_t>(set.size() * elements));
+  Values all(static_cast<std::size_t>(set.size() * elements));
   ImageScratch scratch;
   for (std::int64_t i = 0; i < set.size(); ++i) {
     pipeline.fill_eval(set, i, scratch, all.data() + i * elements);
@@ -52,30 +52,30 @@ std::unique_ptr<MemoryDataset> two_images() {
 }  // namespace
 
 TEST_CASE("scale multiplies") {
-  CHECK(preprocessed(*two_images(), steps(Scale(0.5))) == Image{5, 10, 15, 20, 10, 20, 15, 40});
+  CHECK(preprocessed(*two_images(), steps(Scale(0.5))) == Values{5, 10, 15, 20, 10, 20, 15, 40});
 }
 
 TEST_CASE("mean_image subtracts the mean of each position") {
-  CHECK(preprocessed(*two_images(), steps(MeanImage())) == Image{-5, -10, 0, -20, 5, 10, 0, 20});
+  CHECK(preprocessed(*two_images(), steps(MeanImage())) == Values{-5, -10, 0, -20, 5, 10, 0, 20});
 }
 
 TEST_CASE("mean_image after scale subtracts the scaled mean") {
   CHECK(preprocessed(*two_images(), steps(Scale(0.5), MeanImage())) ==
-        Image{-2.5f, -5, 0, -10, 2.5f, 5, 0, 10});
+        Values{-2.5f, -5, 0, -10, 2.5f, 5, 0, 10});
 }
 
 TEST_CASE("mean_rgb subtracts the mean of each channel, or given values") {
   // Channel means 22.5 and 45.
   CHECK(preprocessed(*two_images(), steps(MeanRgb({}))) ==
-        Image{-12.5f, -2.5f, -15, -5, -2.5f, 17.5f, -15, 35});
+        Values{-12.5f, -2.5f, -15, -5, -2.5f, 17.5f, -15, 35});
   CHECK(preprocessed(*two_images(), steps(MeanRgb({10, 30}))) ==
-        Image{0, 10, 0, 10, 10, 30, 0, 50});
-  CHECK(preprocessed(*two_images(), steps(MeanRgb({10}))) == Image{0, 10, 20, 30, 10, 30, 20, 70});
+        Values{0, 10, 0, 10, 10, 30, 0, 50});
+  CHECK(preprocessed(*two_images(), steps(MeanRgb({10}))) == Values{0, 10, 20, 30, 10, 30, 20, 70});
 }
 
 TEST_CASE("std_rgb divides by given values") {
   CHECK(preprocessed(*two_images(), steps(StdRgb({10, 20}))) ==
-        Image{1, 2, 1.5f, 2, 2, 4, 1.5f, 4});
+        Values{1, 2, 1.5f, 2, 2, 4, 1.5f, 4});
 }
 
 TEST_CASE("std_rgb of train gives every channel the deviation 1, after any preceding steps") {
@@ -86,8 +86,8 @@ TEST_CASE("std_rgb of train gives every channel the deviation 1, after any prece
     if (order == 1) list = steps(Scale(-1.0 / 255));
     if (order == 2) list = steps(MeanImage());
     if (order == 3) list = steps(MeanRgb({}), Scale(0.1), MeanImage());
-    list.push_back(std::make_unique<StdRgb>(Image{}));
-    const Image all = preprocessed(*set, std::move(list));
+    list.push_back(std::make_unique<StdRgb>(Values{}));
+    const Values all = preprocessed(*set, std::move(list));
     for (std::size_t channel = 0; channel < 3; ++channel) {
       double sum = 0;
       double squares = 0;
@@ -119,15 +119,15 @@ TEST_CASE("mean_rgb and std_rgb of train, the usual pair, give mean 0 and deviat
 
 TEST_CASE("statistics follow the steps, so that a second step of the same kind does nothing") {
   const auto set = test::random_bytes_set(50, Shape{3, 4, 5});
-  const Image centred = preprocessed(*set, steps(MeanImage()));
+  const Values centred = preprocessed(*set, steps(MeanImage()));
   CHECK(preprocessed(*set, steps(MeanImage(), MeanRgb({}))) == centred);
   CHECK(preprocessed(*set, steps(StdRgb({}), StdRgb({}))) == preprocessed(*set, steps(StdRgb({}))));
 }
 
 TEST_CASE("given means are subtracted from the mean image of a single channel too") {
   const auto set = test::random_bytes_set(50, Shape{1, 4, 5});
-  const Image centred = preprocessed(*set, steps(MeanImage()));
-  const Image shifted = preprocessed(*set, steps(MeanRgb({10}), MeanImage()));
+  const Values centred = preprocessed(*set, steps(MeanImage()));
+  const Values shifted = preprocessed(*set, steps(MeanRgb({10}), MeanImage()));
   for (std::size_t i = 0; i < centred.size(); ++i) {
     // Three more roundings of values below 256.
     CHECK(std::abs(shifted[i] - centred[i]) <= 3 * 256 * 0x1p-24f);
@@ -151,7 +151,7 @@ TEST_CASE("a step is prepared for several sets, and stays as it was") {
   const auto first = test::random_bytes_set(50, Shape{3, 4, 5});
   const auto second = two_images();
   const Steps shared = steps(MeanImage(), MeanRgb({}), StdRgb({}));
-  const Image alone = preprocessed(*second, steps(MeanImage(), MeanRgb({}), StdRgb({})));
+  const Values alone = preprocessed(*second, steps(MeanImage(), MeanRgb({}), StdRgb({})));
   static_cast<void>(preprocessed(*first, shared));
   CHECK(preprocessed(*second, shared) == alone);
   CHECK(shared[0]->step().count == 0);
@@ -203,12 +203,12 @@ TEST_CASE("a pipeline augments in order and then preprocesses") {
   Pipeline pipeline(kPreparedShape, std::move(augment), steps(Scale(0.1), MeanRgb({1})));
   pipeline.prepare({});
   ImageScratch scratch;
-  Image out(4);
+  Values out(4);
   pipeline.fill_train(*set, {.index = 1}, scratch, out.data());
   // 0.1f is not exact: compare with the same float arithmetic.
-  CHECK(out == Image{40 * 0.1f - 1, 20 * 0.1f - 1, 80 * 0.1f - 1, 30 * 0.1f - 1});
+  CHECK(out == Values{40 * 0.1f - 1, 20 * 0.1f - 1, 80 * 0.1f - 1, 30 * 0.1f - 1});
   pipeline.fill_eval(*set, 1, scratch, out.data());
-  CHECK(out == Image{20 * 0.1f - 1, 40 * 0.1f - 1, 30 * 0.1f - 1, 80 * 0.1f - 1});
+  CHECK(out == Values{20 * 0.1f - 1, 40 * 0.1f - 1, 30 * 0.1f - 1, 80 * 0.1f - 1});
 }
 
 }  // namespace trainyard

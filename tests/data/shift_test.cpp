@@ -11,17 +11,17 @@ namespace trainyard {
 
 namespace {
 
-using Image = std::vector<float>;
+using Values = std::vector<float>;
 
 const Shape kShiftedShape{1, 3, 4};
 // Rows in different tens, so that a wrong row or column is visible.
-const Image kShiftedImage{11, 12, 13, 14,  //
-                          21, 22, 23, 24,  //
-                          31, 32, 33, 34};
+const Values kShiftedImage{11, 12, 13, 14,  //
+                           21, 22, 23, 24,  //
+                           31, 32, 33, 34};
 
-Image shifted(const ShiftOptions& options, float y, float x, const Image& image = kShiftedImage,
-              const Shape& shape = kShiftedShape) {
-  Image out(image.size(), -1);
+Values shifted(const ShiftOptions& options, float y, float x, const Values& image = kShiftedImage,
+               const Shape& shape = kShiftedShape) {
+  Values out(image.size(), -1);
   run_step(Shift(options).step_by({y, x}, shape), shape[0], image.data(), out.data());
   return out;
 }
@@ -37,36 +37,36 @@ ShiftOptions with(Fill fill, Interpolation interpolation = Interpolation::neares
 }  // namespace
 
 TEST_CASE("a positive shift takes from below and from the right, as keras-preprocessing does") {
-  CHECK(shifted(with(Fill::constant), 1, 2) == Image{23, 24, 9, 9,  //
-                                                     33, 34, 9, 9,  //
-                                                     9, 9, 9, 9});
-  CHECK(shifted(with(Fill::constant), -1, -1) == Image{9, 9, 9, 9,     //
-                                                       9, 11, 12, 13,  //
-                                                       9, 21, 22, 23});
+  CHECK(shifted(with(Fill::constant), 1, 2) == Values{23, 24, 9, 9,  //
+                                                      33, 34, 9, 9,  //
+                                                      9, 9, 9, 9});
+  CHECK(shifted(with(Fill::constant), -1, -1) == Values{9, 9, 9, 9,     //
+                                                        9, 11, 12, 13,  //
+                                                        9, 21, 22, 23});
 }
 
 TEST_CASE("fill nearest repeats the edge: aaaa|abcd|dddd") {
-  CHECK(shifted(with(Fill::nearest), 1, 2) == Image{23, 24, 24, 24,  //
-                                                    33, 34, 34, 34,  //
-                                                    33, 34, 34, 34});
-  CHECK(shifted(with(Fill::nearest), -2, -3) == Image{11, 11, 11, 11,  //
-                                                      11, 11, 11, 11,  //
-                                                      11, 11, 11, 11});
+  CHECK(shifted(with(Fill::nearest), 1, 2) == Values{23, 24, 24, 24,  //
+                                                     33, 34, 34, 34,  //
+                                                     33, 34, 34, 34});
+  CHECK(shifted(with(Fill::nearest), -2, -3) == Values{11, 11, 11, 11,  //
+                                                       11, 11, 11, 11,  //
+                                                       11, 11, 11, 11});
 }
 
 TEST_CASE("fill reflect mirrors and repeats the edge: dcba|abcd|dcba") {
-  CHECK(shifted(with(Fill::reflect), 0, 3) == Image{14, 14, 13, 12,  //
-                                                    24, 24, 23, 22,  //
-                                                    34, 34, 33, 32});
-  CHECK(shifted(with(Fill::reflect), -2, 0) == Image{21, 22, 23, 24,  //
-                                                     11, 12, 13, 14,  //
-                                                     11, 12, 13, 14});
+  CHECK(shifted(with(Fill::reflect), 0, 3) == Values{14, 14, 13, 12,  //
+                                                     24, 24, 23, 22,  //
+                                                     34, 34, 33, 32});
+  CHECK(shifted(with(Fill::reflect), -2, 0) == Values{21, 22, 23, 24,  //
+                                                      11, 12, 13, 14,  //
+                                                      11, 12, 13, 14});
 }
 
 TEST_CASE("fill wrap repeats the image: abcd|abcd|abcd") {
-  CHECK(shifted(with(Fill::wrap), 1, -1) == Image{24, 21, 22, 23,  //
-                                                  34, 31, 32, 33,  //
-                                                  14, 11, 12, 13});
+  CHECK(shifted(with(Fill::wrap), 1, -1) == Values{24, 21, 22, 23,  //
+                                                   34, 31, 32, 33,  //
+                                                   14, 11, 12, 13});
 }
 
 TEST_CASE("every fill rule works over several periods") {
@@ -103,20 +103,20 @@ TEST_CASE("nearest interpolation rounds the shift, halves upwards") {
 TEST_CASE("bilinear interpolation mixes the four pixels around a sub-pixel position") {
   // Quarter to the right, half down: (1 - 1/4) left + 1/4 right adds 0.25, half a row adds 5.
   CHECK(shifted(with(Fill::nearest, Interpolation::bilinear), 0.5f, 0.25f) ==
-        Image{16.25f, 17.25f, 18.25f, 19,  //
-              26.25f, 27.25f, 28.25f, 29,  //
-              31.25f, 32.25f, 33.25f, 34});
+        Values{16.25f, 17.25f, 18.25f, 19,  //
+               26.25f, 27.25f, 28.25f, 29,  //
+               31.25f, 32.25f, 33.25f, 34});
   CHECK(shifted(with(Fill::constant, Interpolation::bilinear), 0, -0.5f) ==
-        Image{10, 11.5f, 12.5f, 13.5f,  //
-              15, 21.5f, 22.5f, 23.5f,  //
-              20, 31.5f, 32.5f, 33.5f});
-  CHECK(shifted(with(Fill::wrap, Interpolation::bilinear), -0.5f, 0) == Image{21, 22, 23, 24,  //
-                                                                              16, 17, 18, 19,  //
-                                                                              26, 27, 28, 29});
+        Values{10, 11.5f, 12.5f, 13.5f,  //
+               15, 21.5f, 22.5f, 23.5f,  //
+               20, 31.5f, 32.5f, 33.5f});
+  CHECK(shifted(with(Fill::wrap, Interpolation::bilinear), -0.5f, 0) == Values{21, 22, 23, 24,  //
+                                                                               16, 17, 18, 19,  //
+                                                                               26, 27, 28, 29});
   CHECK(shifted(with(Fill::reflect, Interpolation::bilinear), 0, 1.5f) ==
-        Image{12.5f, 13.5f, 14, 13.5f,  //
-              22.5f, 23.5f, 24, 23.5f,  //
-              32.5f, 33.5f, 34, 33.5f});
+        Values{12.5f, 13.5f, 14, 13.5f,  //
+               22.5f, 23.5f, 24, 23.5f,  //
+               32.5f, 33.5f, 34, 33.5f});
 }
 
 TEST_CASE("bilinear interpolation at whole pixels is the nearest one") {
@@ -126,10 +126,10 @@ TEST_CASE("bilinear interpolation at whole pixels is the nearest one") {
 }
 
 TEST_CASE("channels are shifted alike and do not mix") {
-  Image two = kShiftedImage;
+  Values two = kShiftedImage;
   for (const float value : kShiftedImage) two.push_back(value + 100);
-  const Image one = shifted(with(Fill::reflect), 1, -2);
-  const Image both = shifted(with(Fill::reflect), 1, -2, two, Shape{2, 3, 4});
+  const Values one = shifted(with(Fill::reflect), 1, -2);
+  const Values both = shifted(with(Fill::reflect), 1, -2, two, Shape{2, 3, 4});
   for (std::size_t i = 0; i < one.size(); ++i) {
     CHECK(both[i] == one[i]);
     CHECK(both[i + one.size()] == one[i] + 100);

@@ -109,8 +109,8 @@ TEST_CASE("tensors reads byte images") {
 TEST_CASE("a missing tensor is refused") {
   const test::TemporaryFolder folder;
   TensorsOptions options = write(folder, {});
-  options.images = "pictures";
-  CHECK(holds(data_message(options), "pictures"));
+  options.images = "images";
+  CHECK(holds(data_message(options), "images"));
 }
 
 TEST_CASE("images of three axes are refused with their type and shape") {

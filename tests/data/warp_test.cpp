@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-using Image = std::vector<float>;
+using Values = std::vector<float>;
 using Augments = std::vector<std::shared_ptr<const Augmentation>>;
 
 template <class... Member>
@@ -46,12 +46,12 @@ TEST_CASE("pad_crop mirrors the image around it, as PyTorch's reflect padding") 
   options.pad = 2;
   options.fill = Fill::mirror;
   options.size = config::Pair{6, 7};
-  const Image image{1, 2, 3,  //
-                    4, 5, 6};
-  Image out(42);
+  const Values image{1, 2, 3,  //
+                     4, 5, 6};
+  Values out(42);
   run_step(PadCrop(options).eval_step({1, 2, 3}), 1, image.data(), out.data());
-  CHECK(Image(out.begin(), out.begin() + 14) == Image{3, 2, 1, 2, 3, 2, 1,  //
-                                                      6, 5, 4, 5, 6, 5, 4});
+  CHECK(Values(out.begin(), out.begin() + 14) == Values{3, 2, 1, 2, 3, 2, 1,  //
+                                                        6, 5, 4, 5, 6, 5, 4});
 }
 
 TEST_CASE("consecutive warps are one step, and its map is that of Keras's product of matrices") {
@@ -61,10 +61,10 @@ TEST_CASE("consecutive warps are one step, and its map is that of Keras's produc
                           augments(Rotate(20, sampling), Shift(shift), Shear(10, sampling),
                                    Zoom(0.8, 1.2, sampling), Flip(Flip::Axis::horizontal, 1)),
                           {});
-  CHECK(pipeline.spatial_steps() == 2);
+  CHECK(pipeline.spatial_transforms() == 2);
   CHECK(pipeline.interpolating_steps() == 1);
   const SampleKey key{.seed = 3, .epoch = 2, .index = 5};
-  SpatialStep steps[2];
+  SpatialTransform steps[2];
   pipeline.train_steps(key, kWarped, steps);
   Affine map = Rotate(20, sampling).map(key, 0, kWarped);
   map = composed(map, Shift(shift).map(key, 1, kWarped));
@@ -79,11 +79,11 @@ TEST_CASE("consecutive warps are one step, and its map is that of Keras's produc
 }
 
 TEST_CASE("a shift by whole pixels composed with others moves as it does alone") {
-  const SpatialStep alone = Shift({.x = 2, .y = 1}).step_by({1, -2}, kWarped);
-  const SpatialStep warp = warp_step({.y0 = 1, .x0 = -2}, {}, kWarped, kWarped);
-  Image image(48);
+  const SpatialTransform alone = Shift({.x = 2, .y = 1}).step_by({1, -2}, kWarped);
+  const SpatialTransform warp = warp_step({.y0 = 1, .x0 = -2}, {}, kWarped, kWarped);
+  Values image(48);
   for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i);
-  Image first(48), second(48);
+  Values first(48), second(48);
   run_step(alone, 1, image.data(), first.data());
   run_step(warp, 1, image.data(), second.data());
   CHECK(first == second);
@@ -122,16 +122,16 @@ TEST_CASE("resize takes the shorter side to its size, center_crop the middle") {
   CHECK(resize.output_shape({3, 100, 50}) == Shape{3, 16, 8});
   CHECK(resize.output_shape({3, 30, 47}) == Shape{3, 8, 12});  // floor(8 * 47 / 30)
   CHECK(resize.output_shape({3, 0, 0}) == Shape{3, 0, 0});
-  Image image(15), out(3), wide(9);
+  Values image(15), out(3), wide(9);
   for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i + 1);
   run_step(CenterCrop({1, 3}).eval_step({1, 3, 5}), 1, image.data(), out.data());
-  CHECK(out == Image{7, 8, 9});
+  CHECK(out == Values{7, 8, 9});
   // Larger than the image: a border of zeros.
   run_step(CenterCrop({1, 9}).eval_step({1, 3, 5}), 1, image.data(), wide.data());
-  CHECK(wide == Image{0, 0, 6, 7, 8, 9, 10, 0, 0});
+  CHECK(wide == Values{0, 0, 6, 7, 8, 9, 10, 0, 0});
 }
 
-/// Pictures of 3 x 4 and 6 x 8 pixels, each of one value.
+/// Images of 3 x 4 and 6 x 8 pixels, each of one value.
 class TwoSizes final : public Dataset {
  public:
   [[nodiscard]] std::int64_t size() const override { return 2; }
@@ -147,20 +147,20 @@ class TwoSizes final : public Dataset {
   [[nodiscard]] std::string fingerprint() const override { return "two"; }
 };
 
-TEST_CASE("pictures that have sizes of their own are resized and cropped to one") {
+TEST_CASE("images that have sizes of their own are resized and cropped to one") {
   const Pipeline pipeline(
       {1, 0, 0},
       augments(Resize(5, {.interpolation = Interpolation::bilinear}), CenterCrop({5, 5})), {});
   CHECK(pipeline.output_shape() == Shape{1, 5, 5});
   ImageScratch scratch;
   for (std::int64_t index : {0, 1, 0}) {
-    Image out(25, -1);
+    Values out(25, -1);
     pipeline.fill_eval(TwoSizes(), index, scratch, out.data());
-    CHECK(out == Image(25, static_cast<float>(index + 1)));
+    CHECK(out == Values(25, static_cast<float>(index + 1)));
   }
 }
 
-TEST_CASE("random_resized_crop gives pictures of their own sizes one size") {
+TEST_CASE("random_resized_crop gives images of their own sizes one size") {
   const Pipeline pipeline(
       {1, 0, 0},
       augments(RandomResizedCrop({.size = {5, 4}}, {.interpolation = Interpolation::bilinear})),
@@ -168,9 +168,9 @@ TEST_CASE("random_resized_crop gives pictures of their own sizes one size") {
   CHECK(pipeline.output_shape() == Shape{1, 5, 4});
   ImageScratch scratch;
   for (std::int64_t index : {0, 1, 0}) {
-    Image out(20, -1);
+    Values out(20, -1);
     pipeline.fill_train(TwoSizes(), {.seed = 2, .index = index}, scratch, out.data());
-    CHECK(out == Image(20, static_cast<float>(index + 1)));
+    CHECK(out == Values(20, static_cast<float>(index + 1)));
   }
 }
 
@@ -189,12 +189,12 @@ TEST_CASE("random_resized_crop reads within the image, and its middle in evaluat
   CHECK(whole.eval_map(kWarped) == Affine{});
 }
 
-TEST_CASE("pictures of their own sizes need a common size") {
+TEST_CASE("images of their own sizes need a common size") {
   CHECK(test::message_of(ErrorKind::config,
                          [] {
                            (void)Pipeline({1, 0, 0}, augments(Flip(Flip::Axis::vertical, 1)), {});
                          }) ==
-        "the data's pictures have sizes of their own, and 'augment' gives them no common one; add "
+        "the data's images have sizes of their own, and 'augment' gives them no common one; add "
         "'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
 }
 

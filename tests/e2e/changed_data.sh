@@ -5,18 +5,18 @@ source "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=cache  # in the folder of each case
 quick=(env PATH=/nonexistent "$train")
 
-# data_and_run [KEYS]: twelve pictures in pics/train and pics/val, and run.yaml on them.
+# data_and_run [KEYS]: twelve images in pics/train and pics/val, and run.yaml on them.
 data_and_run() {
   local split i
   for split in train val; do
     mkdir -p "pics/$split/cat" "pics/$split/dog"
     for i in 1 2 3; do
-      cp "$source_dir/tests/data/pictures/large.jpg" "pics/$split/cat/$i.jpg"
-      cp "$source_dir/tests/data/pictures/grey.jpg" "pics/$split/dog/$i.jpg"
+      cp "$source_dir/tests/data/images/large.jpg" "pics/$split/cat/$i.jpg"
+      cp "$source_dir/tests/data/images/grey.jpg" "pics/$split/dog/$i.jpg"
     done
   done
   cat >run.yaml <<YAML
-name: pictures
+name: images
 network:
   input: [3, 8, 8]
   layers: [conv: [4, 3], relu, global_avg_pool, dense: 2, softmax]
@@ -141,7 +141,7 @@ begin "a run from before the rule was named keeps the old one"
 data_and_run
 sed -i '/^  val:/d; s/^  train: .*/&\n  val_fraction: 0.5/' run.yaml
 run "${quick[@]}" run.yaml --out a
-# What the version before divided these pictures into, of which run.json had no rule.
+# What the version before divided these images into, of which run.json had no rule.
 sed -i '/val_fraction_rule/d; s/"train_fingerprint": "[^"]*"/"train_fingerprint": "d455aa621a7ff77d54b1e2edb4f3077f"/; s/"val_fingerprint": "[^"]*"/"val_fingerprint": "4a38c93fbd53d53d2abefc4e1464f6bf"/; s/"train_samples": [0-9]*/"train_samples": 3/; s/"val_samples": [0-9]*/"val_samples": 3/' a/run.json
 rm a/data_files.csv
 run "${quick[@]}" eval a
@@ -220,22 +220,22 @@ data_and_run
 run "${quick[@]}" run.yaml --threads 1
 run "${quick[@]}" run.yaml --threads 2 --skip-done
 expect_code 0
-expect_out "skipped: runs/pictures/0001 is done"
+expect_out "skipped: runs/images/0001 is done"
 run "${quick[@]}" run.yaml --skip-done --gpus 0 --replicas 2
 expect_code 0
 expect_no_out "skipped"
 run "${quick[@]}" run.yaml --skip-done --gpus 0 --replicas 2
-expect_out "skipped: runs/pictures/0002 is done"
+expect_out "skipped: runs/images/0002 is done"
 cp pics/train/cat/1.jpg pics/train/cat/new.jpg
 run "${quick[@]}" run.yaml --skip-done
 expect_code 4
-expect_err "train: error: the data are not those of the run runs/pictures/0001, which has completed with this config:
+expect_err "train: error: the data are not those of the run runs/images/0001, which has completed with this config:
   training split: 6 -> 7 samples; 1 file added, 'cat/new.jpg'
 put them back as they were, or start a new run on them as they are now with --changed-data"
 run "${quick[@]}" run.yaml --skip-done --changed-data
 expect_code 0
 run "${quick[@]}" run.yaml --skip-done
-expect_out "skipped: runs/pictures/0003 is done"
+expect_out "skipped: runs/images/0003 is done"
 
 begin "sweep refuses runs of other data"
 data_and_run
@@ -246,7 +246,7 @@ expect_code 0
 rm pics/train/cat/1.jpg
 run "${quick[@]}" sweep run.yaml --grid optimizer.sgd.lr=0.1,0.2
 expect_code 4
-expect_err "the data are not those of the run sweeps/pictures/runs/lr=0.1:
+expect_err "the data are not those of the run sweeps/images/runs/lr=0.1:
   training split: 6 -> 5 samples; 1 file removed, 'cat/1.jpg'
 put them back as they were, or give --out another folder"
 run "${quick[@]}" sweep run.yaml --grid optimizer.sgd.lr=0.1,0.2 --changed-data

@@ -17,7 +17,7 @@ bitmap() {
   } >"$1"
 }
 
-# colours FOLDER: red, green and blue pictures of three classes, 8 each, of different shades.
+# colours FOLDER: red, green and blue images of three classes, 8 each, of different shades.
 colours() {
   local i shade
   mkdir -p "$1"/{cat,dog,fox}
@@ -90,7 +90,7 @@ write_colours_run
 rm d/val/dog/*
 run "$train" colours.yaml
 expect_code 0
-expect_err "dog' holds no picture (.jpg, .png, .webp, .gif, .bmp): a class without samples"
+expect_err "dog' holds no image (.jpg, .png, .webp, .gif, .bmp): a class without samples"
 expect_equal "$(best)" 1
 rm d/train/dog/*
 run "$train" check colours.yaml

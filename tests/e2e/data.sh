@@ -101,30 +101,30 @@ write_run "source: cifar10, root: cifar"
 refused "data_batch_1.bin"
 
 begin "a PNG of 121 bytes that claims 2 GiB is refused by its header"
-mkdir -p pictures/a pictures/b
+mkdir -p images/a images/b
 {
   printf '\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR'
   printf '\x00\x00\x68\x83\x00\x00\x68\x83\x08\x02\x00\x00\x00\x00\x00\x00\x00' # 26755 x 26755, RGB
   printf '\x00\x00\x00\x40IDAT'
   head -c 68 /dev/zero
   printf '\x00\x00\x00\x00IEND\xae\x42\x60\x82'
-} >pictures/a/bomb.png
-cp pictures/a/bomb.png pictures/b/bomb.png
-expect_equal "$(wc -c <pictures/a/bomb.png)" 121
-write_run "source: image_folder, root: pictures"
+} >images/a/bomb.png
+cp images/a/bomb.png images/b/bomb.png
+expect_equal "$(wc -c <images/a/bomb.png)" 121
+write_run "source: image_folder, root: images"
 refused "bomb.png" "16384"
 
 begin "a file that is not an image is refused by name"
-mkdir -p pictures/a pictures/b
-head -c 200 /dev/zero >pictures/a/zero.png
-head -c 200 /dev/zero >pictures/b/zero.png
-write_run "source: image_folder, root: pictures"
+mkdir -p images/a images/b
+head -c 200 /dev/zero >images/a/zero.png
+head -c 200 /dev/zero >images/b/zero.png
+write_run "source: image_folder, root: images"
 refused "zero.png"
 
 begin "an image folder without classes is refused"
-mkdir pictures
-write_run "source: image_folder, root: pictures"
-refused "pictures"
+mkdir images
+write_run "source: image_folder, root: images"
+refused "images"
 
 begin "IDX files with a wrong magic number or a size beyond the file are refused"
 printf '\x00\x00\x08\x04\x00\x00\x00\x01' >images

@@ -6,16 +6,16 @@ export XDG_CACHE_HOME=cache # in the folder of each case
 
 plain=(env PATH=/nonexistent "$train") # without gnuplot
 
-# trained_pictures: a run `a` of one epoch on eight pictures of two classes.
-trained_pictures() {
+# trained_images: a run `a` of one epoch on eight images of two classes.
+trained_images() {
   local i
   mkdir -p pics/cat pics/dog
   for i in 1 2 3 4; do
-    cp "$source_dir/tests/data/pictures/chroma_420.jpg" "pics/cat/$i.jpg"
-    cp "$source_dir/tests/data/pictures/grey.jpg" "pics/dog/$i.jpg"
+    cp "$source_dir/tests/data/images/chroma_420.jpg" "pics/cat/$i.jpg"
+    cp "$source_dir/tests/data/images/grey.jpg" "pics/dog/$i.jpg"
   done
   cat >run.yaml <<'YAML'
-name: pictures
+name: images
 network:
   input: [3, 8, 8]
   layers: [conv: [4, 3], relu, global_avg_pool, dense: 2, softmax]
@@ -34,8 +34,8 @@ YAML
   expect_code 0
 }
 
-begin "eval prints the values and the classes, and writes tables and pictures"
-trained_pictures
+begin "eval prints the values and the classes, and writes tables and images"
+trained_images
 run "${plain[@]}" eval a
 expect_code 0
 expect_out "on the validation split of the run (source image_folder), 8 samples"
@@ -58,7 +58,7 @@ if command -v gnuplot >/dev/null; then
 fi
 
 begin "an exported network names its classes and the run"
-trained_pictures
+trained_images
 run "${plain[@]}" export a --onnx a.onnx
 expect_code 0
 for text in 'class_names' '["cat","dog"]' 'weights' 'a, epoch '; do
@@ -66,7 +66,7 @@ for text in 'class_names' '["cat","dog"]' 'weights' 'a, epoch '; do
 done
 
 begin "eval takes a checkpoint, another split, and a folder of classes"
-trained_pictures
+trained_images
 checkpoint=$(echo a/checkpoints/epoch-0001*)
 run "${plain[@]}" eval "$checkpoint" --data train
 expect_code 0
@@ -77,21 +77,21 @@ mkdir -p other/dog
 cp pics/dog/1.jpg other/dog
 run "${plain[@]}" eval a/checkpoints/last --data other --out here
 expect_code 0
-expect_out "on the pictures of other, 1 sample"
+expect_out "on the images of other, 1 sample"
 expect_out_match $'cat +0 +- +- '
 expect_file here/eval.json
 run "${plain[@]}" eval a --data vla
 expect_code 2
-expect_err "--data 'vla': expected val, train, or a folder with one folder of pictures per class"
+expect_err "--data 'vla': expected val, train, or a folder with one folder of images per class"
 
 begin "predictions are in the order of the inputs, and the same on any number of ranks"
-trained_pictures
+trained_images
 for i in 1 2 3 4 5; do printf 'pics/dog/%s.jpg\npics/cat/%s.jpg\n' $((i % 4 + 1)) $((i % 3 + 1)); done >list.txt
 run "${plain[@]}" predict a list.txt pics --csv
 expect_code 0
 expect_equal "$(head -n 1 <<<"$out")" "input,class,probability,class_2,probability_2"
 expect_equal "$(tail -n +2 <<<"$out" | cut -d, -f1)" "$(cat list.txt; printf '%s\n' pics/*/*.jpg)"
-expect_err_match '^18 pictures in [0-9.]+ s: [0-9.]+ pictures/s$'
+expect_err_match '^18 images in [0-9.]+ s: [0-9.]+ images/s$'
 one=$out
 for ranks in 2 3; do
   run "${plain[@]}" predict a list.txt pics --csv --gpus 0 --replicas $ranks
@@ -104,7 +104,7 @@ run "${plain[@]}" predict a pics/cat/1.jpg --json
 expect_out_match '^\{"input":"pics/cat/1\.jpg","class":"(cat|dog)","probability":[0-9.]+,"top":\['
 
 begin "predictions counted by class are the confusion matrix of eval"
-trained_pictures
+trained_images
 run "${plain[@]}" eval a
 run "${plain[@]}" predict a pics --csv
 matrix=$(tail -n +2 <<<"$out" | awk -F, '
@@ -115,7 +115,7 @@ matrix=$(tail -n +2 <<<"$out" | awk -F, '
 expect_equal "$matrix" "$(<a/eval/confusion.csv)"
 
 begin "paths come from standard input, also to several ranks"
-trained_pictures
+trained_images
 run "${plain[@]}" predict a pics --csv
 expected=$out
 printf '%s\n' pics/*/*.jpg >list
@@ -125,7 +125,7 @@ out=$("${plain[@]}" predict a - --csv --gpus 0 --replicas 2 <list 2>err)
 expect_equal "$out" "$expected"
 
 begin "what cannot be opened or predicted is refused"
-trained_pictures
+trained_images
 run "${plain[@]}" eval pisc
 expect_code 2
 expect_err "no run or checkpoint 'pisc'; did you mean 'pics'?"
@@ -144,14 +144,14 @@ expect_code 2
 expect_err "no file or folder 'pics/cat/9.jpg' to predict; did you mean"
 run "${plain[@]}" predict a run.yaml
 expect_code 2
-expect_err "'run.yaml' is neither a picture (.jpg, .png, .webp, .gif, .bmp) nor a list of them"
+expect_err "'run.yaml' is neither an image (.jpg, .png, .webp, .gif, .bmp) nor a list of them"
 head -c 100 pics/cat/1.jpg >cut.jpg
 run "${plain[@]}" predict a pics/cat/1.jpg cut.jpg
 expect_code 4
 expect_err "cut.jpg"
 run "${plain[@]}" predict a --text "a text"
 expect_code 2
-expect_err "--text: the model of this run reads pictures"
+expect_err "--text: the model of this run reads images"
 run "${plain[@]}" predict a pics --csv --json
 expect_code 2
 for part in config.yaml status.json; do mv "a/$part" "kept.$part"; done
@@ -165,7 +165,7 @@ expect_code 9
 expect_err "weights.safetensors: damaged"
 
 begin "a run is evaluated and predicts without its data, once it is told where others are"
-trained_pictures
+trained_images
 mv pics moved
 run "${plain[@]}" predict a moved/cat/1.jpg
 expect_code 0
@@ -222,18 +222,18 @@ write_tensors() {
   head -c 32 /dev/zero >>samples.safetensors
 }
 
-begin "pictures are refused for a run whose samples have other channels than they can have"
-trained_pictures
+begin "images are refused for a run whose samples have other channels than they can have"
+trained_images
 for channels in 2 4 5; do
   write_tensors $channels
   sed -e "s/input: .*/input: [$channels, 8, 8]/" -e '/preprocess:/d' \
     -e 's/{source: image_folder.*}/{source: tensors, file: samples.safetensors, classes: 2}/' run.yaml >tensors.yaml
   run "${plain[@]}" --config tensors.yaml --out "b$channels"
   expect_code 0
-  for picture in pics/cat/1.jpg "$source_dir/tests/fuzz/corpus/image/accepted/rgb.png"; do
-    run "${plain[@]}" predict "b$channels" "$picture"
+  for image in pics/cat/1.jpg "$source_dir/tests/fuzz/corpus/image/accepted/rgb.png"; do
+    run "${plain[@]}" predict "b$channels" "$image"
     expect_code 3
-    expect_err "the samples of the run have $channels channels, and pictures are read with 1 (grey) or 3 (colour)"
+    expect_err "the samples of the run have $channels channels, and images are read with 1 (grey) or 3 (colour)"
   done
   run "${plain[@]}" eval "b$channels"
   expect_code 0

@@ -56,19 +56,19 @@ expect_no_path elsewhere/first.svg
 
 begin "a resume with another --plot draws there, and one whose first folder is gone draws no copy"
 write_tiny_run tiny.yaml
-mkdir pictures
-run "$train" --config tiny.yaml --set epochs=1 --out a --plot pictures/first.svg
+mkdir images
+run "$train" --config tiny.yaml --set epochs=1 --out a --plot images/first.svg
 expect_code 0
-rm pictures/first.svg
+rm images/first.svg
 run "$train" resume a --set epochs=2 --plot second.svg
 expect_code 0
 expect_same_file second.svg a/plots/curves.svg
-expect_no_path pictures/first.svg
-rmdir pictures
+expect_no_path images/first.svg
+rmdir images
 run "$train" resume a --set epochs=3
 expect_code 0
 expect_file a/plots/curves.svg
-expect_no_path pictures
+expect_no_path images
 
 begin "SIGTERM does the same"
 interrupted_run TERM

@@ -17,7 +17,7 @@ newest="'runs/tiny': its newest run is runs/tiny/0002"
 begin "runs/NAME is the newest run of that name for every verb, and the verb says so"
 runs
 cp "$scratch/tiny.yaml" .
-mkdir pictures
+mkdir images
 while read -r words; do
   # shellcheck disable=SC2086 # the verb's words
   run "$train" $words

@@ -48,7 +48,7 @@ expect_code 0
 expect_equal "$(head -n 1 all)" before
 expect_equal "$(sed -n 2p all | cut -d , -f 1)" run
 
-begin "pictures go to standard output, pipes and links, and leave nothing beside a stream"
+begin "images go to standard output, pipes and links, and leave nothing beside a stream"
 own
 if type -P gnuplot >/dev/null; then
   run bash -c '"$1" plot runs -o - >a.png' bash "$train"

@@ -230,15 +230,15 @@ expect_err "statistics.safetensors"
 
 begin "an attempt to extend a complete run that fails before its first step leaves it complete"
 for class in a b; do
-  mkdir -p pictures/$class
-  for i in 1 2 3 4; do cp "$source_dir/tests/fuzz/corpus/image/accepted/rgb.png" pictures/$class/$i.png; done
+  mkdir -p images/$class
+  for i in 1 2 3 4; do cp "$source_dir/tests/fuzz/corpus/image/accepted/rgb.png" images/$class/$i.png; done
 done
 cat >run.yaml <<'YAML'
-name: pictures
+name: images
 network: {input: [3, 8, 8], layers: [dense: 2, softmax]}
 data:
-  train: {source: image_folder, root: pictures, size: 8, memory_mib: 0}
-  val: {source: image_folder, root: pictures, size: 8, memory_mib: 0, limit: 4}
+  train: {source: image_folder, root: images, size: 8, memory_mib: 0}
+  val: {source: image_folder, root: images, size: 8, memory_mib: 0, limit: 4}
 batch: {per_gpu: 4}
 loss: cross_entropy
 optimizer: {sgd: {lr: 0.01}}
@@ -248,12 +248,12 @@ YAML
 run "${quick[@]}" --config run.yaml --out a
 expect_code 0
 cp -r a before
-mv pictures away
+mv images away
 run "${quick[@]}" resume a --set epochs=3
 expect_code 4
 diff -r a before || fail "an attempt without its data changed a complete run"
-mv away pictures
-for file in pictures/*/*.png; do # damaged behind the header: found when the first batch is decoded
+mv away images
+for file in images/*/*.png; do # damaged behind the header: found when the first batch is decoded
   touch -r "$file" time
   printf XX | dd of="$file" bs=1 seek=48 conv=notrunc status=none
   touch -r time "$file"

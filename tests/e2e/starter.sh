@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=scripts/lib.sh
-write_pictures() { (source "$source_dir/scripts/lib.sh" && cd - >/dev/null && write_pictures "$@"); }
+write_images() { (source "$source_dir/scripts/lib.sh" && cd - >/dev/null && write_images "$@"); }
 
 # checked_and_trained NAME FLAGS...: the files of a starter train for an epoch.
 checked_and_trained() {
@@ -17,8 +17,8 @@ checked_and_trained() {
   expect_out "Epoch 1/1"
 }
 
-begin "a folder of pictures gets a config and a network that train, and nothing is overwritten"
-write_pictures "$PWD/flowers" 16
+begin "a folder of images gets a config and a network that train, and nothing is overwritten"
+write_images "$PWD/flowers" 16
 run "$train" init flowers/
 expect_code 0
 expect_out "wrote ./flowers.yaml and ./flowers_network.yaml"
@@ -36,7 +36,7 @@ expect_no_path flowers.yaml
 
 begin "a folder whose name YAML reads as a number, a truth value or nothing gets a config that is accepted"
 for name in 2024 010 1e3 true null; do
-  write_pictures "$PWD/$name" 16
+  write_images "$PWD/$name" 16
   run "$train" init "$name"
   expect_code 0
   run "$train" check "$name.yaml"
@@ -44,7 +44,7 @@ for name in 2024 010 1e3 true null; do
 done
 
 begin "what a config cannot have is refused, other names of data are written so that it is accepted"
-write_pictures "$PWD/two" 16
+write_images "$PWD/two" 16
 mkdir dollar
 # shellcheck disable=SC2016  # names, not variables
 for name in '$flowers' null true '1.5' $'line\nfeed' 'a "b" c' '@classes@' '-x' 'ä ö'; do
@@ -75,7 +75,7 @@ run "$train" init $'\xff.txt'
 expect_code 2
 expect_err "the name of the data is not UTF-8, so that no config can have it; rename it"
 
-begin "size, channels and class weights are those of the pictures"
+begin "size, channels and class weights are those of the images"
 mkdir grey
 for class in a b; do
   mkdir grey/$class
@@ -90,20 +90,20 @@ for class in a b; do
   done
 done
 run "$train" init grey
-grep -q 'size: 28, fit: cover, channels: 1' grey.yaml || fail "the size of grey pictures: $(grep size grey.yaml)"
+grep -q 'size: 28, fit: cover, channels: 1' grey.yaml || fail "the size of grey images: $(grep size grey.yaml)"
 grep -q 'input: \[1, 28, 28\]' grey_network.yaml || fail "$(grep input: grey_network.yaml)"
 grep -q class_weights grey.yaml && fail "class weights of equal classes"
 checked_and_trained grey
-write_pictures "$PWD/large" 136
+write_images "$PWD/large" 136
 rm large/[bcd]/?.bmp
 run "$train" init large
 grep -q 'input: \[3, 128, 128\]' large_network.yaml || fail "$(grep input: large_network.yaml)"
-grep -q 'class_weights: balanced' large.yaml || fail "no class weights, with 16 pictures of a class and 6 of another"
+grep -q 'class_weights: balanced' large.yaml || fail "no class weights, with 16 images of a class and 6 of another"
 run "$train" check large.yaml --gpus 0
 expect_code 0
 
-begin "a list of pictures gets a config that reads it"
-write_pictures "$PWD/pictures" 16
+begin "a list of images gets a config that reads it"
+write_images "$PWD/images" 16
 {
   echo "species,filename"
   for class in a b c d; do
@@ -112,10 +112,10 @@ write_pictures "$PWD/pictures" 16
 } >birds.csv
 run "$train" init birds.csv
 expect_code 0
-grep -qF 'train: {source: image_list, file: "birds.csv", root: "pictures", header: true, path: filename, label: species, labels: name, size: 28' birds.yaml ||
+grep -qF 'train: {source: image_list, file: "birds.csv", root: "images", header: true, path: filename, label: species, labels: name, size: 28' birds.yaml ||
   fail "$(grep train: birds.yaml)"
 checked_and_trained birds
-find pictures -name '*.bmp' | sed 's/.*/& 0/; s/\(.*\/b\/.*\) 0/\1 1/' >train.txt
+find images -name '*.bmp' | sed 's/.*/& 0/; s/\(.*\/b\/.*\) 0/\1 1/' >train.txt
 run "$train" init train.txt --out new
 expect_code 0
 run "$train" check new/train.yaml --gpus 0
@@ -131,11 +131,11 @@ expect_code 4
 expect_err "no line has a class"
 expect_no_path alone.yaml
 
-begin "data of another source, and a single picture, are refused with the sources"
+begin "data of another source, and a single image, are refused with the sources"
 printf 'height,weight\n1,2\n3,4\n' >people.csv
 run "$train" init people.csv
 expect_code 4
-expect_err "'people.csv': no column of it has pictures. Source 'image_list' reads paths and classes of pictures, 'imdb' reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote. 'train init' reads a folder of pictures with a folder for each class, a list of pictures with their classes, and a text; docs/language.md has all sources"
+expect_err "'people.csv': no column of it has images. Source 'image_list' reads paths and classes of images, 'imdb' reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote. 'train init' reads a folder of images with a folder for each class, a list of images with their classes, and a text; docs/language.md has all sources"
 while read -r name advice; do
   echo x >"$name"
   run "$train" init "$name"
@@ -146,11 +146,11 @@ x.npz source 'arrays' reads sequences from it
 x.safetensors source 'tensors' reads images, numbers and labels from it
 x.pack source 'pack' reads it
 x.json no source reads JSON; 'text' learns to continue a text of any kind
-x.PNG it is a single picture; give the folder with the folders of its classes
+x.PNG it is a single image; give the folder with the folders of its classes
 END
 
 begin "the current folder is data like any other"
-write_pictures "$PWD/flowers" 16
+write_images "$PWD/flowers" 16
 cd flowers
 run "$train" init .
 expect_code 0
@@ -158,8 +158,8 @@ run "$train" check flowers.yaml --gpus 0
 expect_code 0
 
 begin "a folder with train and val gets both"
-write_pictures "$PWD/pets/train" 8
-write_pictures "$PWD/pets/val" 8
+write_images "$PWD/pets/train" 8
+write_images "$PWD/pets/val" 8
 run "$train" init pets --out new
 expect_code 0
 run "$train" check new/pets.yaml --gpus 0
@@ -221,11 +221,11 @@ run "$train" init empty
 expect_code 4
 expect_err "empty"
 mkdir one
-write_pictures "$PWD/one" 8
+write_images "$PWD/one" 8
 rm -r one/b one/c one/d
 run "$train" init one
 expect_code 4
-expect_err "has pictures of one class: a classifier needs at least two"
+expect_err "has images of one class: a classifier needs at least two"
 echo short >short.txt
 run "$train" init short.txt
 expect_code 4

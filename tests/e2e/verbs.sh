@@ -114,8 +114,8 @@ if type -P dot >/dev/null; then
   run "$train" summary --config tiny.yaml --svg tiny.svg
   expect_code 0
   expect_out "conv1"
-  grep -q '>max_pool 2×2 /2</text>' tiny.svg || fail "the picture lacks a layer: $(cat tiny.svg)"
-  grep -q '^</svg>' tiny.svg || fail "the picture is not complete"
+  grep -q '>max_pool 2×2 /2</text>' tiny.svg || fail "the image lacks a layer: $(cat tiny.svg)"
+  grep -q '^</svg>' tiny.svg || fail "the image is not complete"
 fi
 run "$train" summary --config tiny.yaml --svg tiny.png
 expect_code 2

@@ -172,17 +172,18 @@ TEST_CASE("metadata are the last entries of the file") {
 
 TEST_CASE("preprocessing is nodes at the front, in the order of the run") {
   const std::vector<float> image(3 * 2 * 2, 4.0F), channels = {1, 2, 3};
-  const auto values = [](PixelStep::Kind kind, const std::vector<float>& of) {
-    return PixelStep{.kind = kind, .values = of.data(), .count = std::ssize(of)};
+  const auto values = [](PixelTransform::Kind kind, const std::vector<float>& of) {
+    return PixelTransform{.kind = kind, .values = of.data(), .count = std::ssize(of)};
   };
-  const OnnxModel model = model_of(network_of("{input: [3, 2, 2], layers: [dense: 5]}"),
-                                   {.steps = {values(PixelStep::Kind::subtract_image, image),
-                                              {.kind = PixelStep::Kind::scale, .factor = 0.5F},
-                                              values(PixelStep::Kind::subtract_channel, channels),
-                                              values(PixelStep::Kind::divide_channel, channels),
-                                              {.kind = PixelStep::Kind::subtract_mean},
-                                              {.kind = PixelStep::Kind::divide_deviation}},
-                                    .whitening = std::vector<float>(12 * 12, 1.0F)});
+  const OnnxModel model =
+      model_of(network_of("{input: [3, 2, 2], layers: [dense: 5]}"),
+               {.steps = {values(PixelTransform::Kind::subtract_image, image),
+                          {.kind = PixelTransform::Kind::scale, .factor = 0.5F},
+                          values(PixelTransform::Kind::subtract_channel, channels),
+                          values(PixelTransform::Kind::divide_channel, channels),
+                          {.kind = PixelTransform::Kind::subtract_mean},
+                          {.kind = PixelTransform::Kind::divide_deviation}},
+                .whitening = std::vector<float>(12 * 12, 1.0F)});
   CHECK(types_of(model) == Types{"Sub", "Mul", "Sub", "Div", "ReduceMean", "Sub", "ReduceMean",
                                  "Sub", "Mul", "ReduceMean", "Sqrt", "Add", "Div", "Flatten",
                                  "MatMul", "Reshape", "Flatten", "Gemm"});

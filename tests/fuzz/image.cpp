@@ -18,21 +18,21 @@ void decode(std::string_view input) {
   const ImageSize size = image_size(image);
   for (const int channels : {1, 3}) {
     std::vector<std::uint8_t> out(static_cast<std::size_t>(channels * size.h * size.w));
-    decode_image(image, channels, out);
+    copy_planes(decode_image(image, channels), out.data());
   }
 }
 
-/// The lower right quarter must have the pixels of the whole picture.
+/// The lower right quarter must have the pixels of the whole image.
 void decode_part(const EncodedImage& image, int reduction) {
   const ImageSize stored = jpeg_header(image).stored;
-  PicturePart part{
+  ImagePart part{
       .reduction = reduction,
       .size = {(stored.h + reduction - 1) / reduction, (stored.w + reduction - 1) / reduction}};
-  const Picture whole = decode_jpeg(image, 3, part);
+  const Image whole = decode_jpeg(image, 3, part);
   part.top = part.size.h / 2;
   part.left = part.size.w / 2;
   part.size = {part.size.h - part.top, part.size.w - part.left};
-  const Picture quarter = decode_jpeg(image, 3, part);
+  const Image quarter = decode_jpeg(image, 3, part);
   for (std::int64_t y = 0; y < part.size.h; ++y) {
     expect(std::equal(quarter.row(y), quarter.row(y) + 3 * part.size.w,
                       whole.row(part.top + y) + 3 * part.left),

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "data/sets/picture_index.h"
+#include "data/sets/image_index.h"
 #include "data/sets/separated_rows.h"
 #include "expect.h"
 
@@ -19,12 +19,12 @@ void read_list(std::string_view input) {
 }
 
 /// The input without its hash, which is added so that the code behind it is reached.
-void read_picture_index(std::string_view input) {
+void read_image_index(std::string_view input) {
   std::string text(input);
   text += "xxh3 " + hash128_hex(text) + "\n";
-  const auto records = parse_picture_index(text);
-  const std::string written = picture_index_text(records);
-  const auto again = read_again(written, [&] { return parse_picture_index(written); });
+  const auto records = parse_image_index(text);
+  const std::string written = image_index_text(records);
+  const auto again = read_again(written, [&] { return parse_image_index(written); });
   expect(again.size() == records.size(), "an index loses records when it is written");
 }
 

@@ -21,7 +21,7 @@ void read_manifest(std::string_view input);
 void read_network(std::string_view input);
 void read_numpy(std::string_view input);
 void read_pack_file(std::string_view input);
-void read_picture_index(std::string_view input);
+void read_image_index(std::string_view input);
 void read_png(std::string_view input);
 void read_rank_messages(std::string_view input);
 void read_run_file(std::string_view input);
@@ -49,7 +49,7 @@ std::span<const Target> targets() {
                                        Target{"npz", read_zip},
                                        Target{"numpy", read_numpy},
                                        Target{"pack", read_pack_file},
-                                       Target{"picture_index", read_picture_index},
+                                       Target{"image_index", read_image_index},
                                        Target{"png", read_png},
                                        Target{"rank_messages", read_rank_messages},
                                        Target{"run_file", read_run_file},

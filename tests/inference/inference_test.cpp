@@ -27,29 +27,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kPictureClasses = 10;
-const std::vector<std::string> kPictureNames{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+constexpr std::int64_t kImageClasses = 10;
+const std::vector<std::string> kImageNames{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
 
-/// `each` pictures [3, 12, 12] of each class: a brightness for the class, and noise.
-void write_pictures(const fs::path& root, std::int64_t each) {
+/// `each` images [3, 12, 12] of each class: a brightness for the class, and noise.
+void write_images(const fs::path& root, std::int64_t each) {
   std::uint32_t noise = 1;
-  for (std::int64_t c = 0; c < kPictureClasses; ++c) {
-    const fs::path folder = root / kPictureNames[static_cast<std::size_t>(c)];
+  for (std::int64_t c = 0; c < kImageClasses; ++c) {
+    const fs::path folder = root / kImageNames[static_cast<std::size_t>(c)];
     fs::create_directories(folder);
     for (std::int64_t i = 0; i < each; ++i) {
-      Picture picture({12, 12}, 3);
+      Image image({12, 12}, 3);
       for (std::int64_t k = 0; k < 12 * 12 * 3; ++k) {
         noise = noise * 1664525u + 1013904223u;
-        picture.row(0)[k] = static_cast<std::uint8_t>(15 * c + (noise >> 24) / 4 * (1 + k % 2));
+        image.row(0)[k] = static_cast<std::uint8_t>(15 * c + (noise >> 24) / 4 * (1 + k % 2));
       }
       std::ofstream(folder / (std::to_string(1000 + i) + ".png"), std::ios::binary)
-          << png_of_picture(picture);
+          << png_of_image(image);
     }
   }
 }
 
-std::string pictures_run(const fs::path& root) {
-  return R"(name: pictures
+std::string images_run(const fs::path& root) {
+  return R"(name: images
 network:
   input: [3, 12, 12]
   layers: [{conv: [8, 3]}, bn, relu, max_pool: 2, dense: 10, softmax]
@@ -69,12 +69,12 @@ threads: 1
 )";
 }
 
-/// A trained run on 200 pictures, and 1,000 others.
-struct PictureRun {
-  PictureRun() : root(folder.path()), run(folder / "run") {
-    write_pictures(root / "train", 20);
-    write_pictures(root / "val", 100);
-    test::train_into_folder(pictures_run(root), run);
+/// A trained run on 200 images, and 1,000 others.
+struct ImageRun {
+  ImageRun() : root(folder.path()), run(folder / "run") {
+    write_images(root / "train", 20);
+    write_images(root / "val", 100);
+    test::train_into_folder(images_run(root), run);
   }
   [[nodiscard]] StoredModel stored() const {
     return open_stored_model(run, {}, [](const std::string&) {});
@@ -83,23 +83,23 @@ struct PictureRun {
   fs::path root, run;
 };
 
-const PictureRun& picture_run() {
-  static const PictureRun made;  // trained once for all cases
+const ImageRun& image_run() {
+  static const ImageRun made;  // trained once for all cases
   return made;
 }
 
-Evaluation evaluated(const PictureRun& made, RankGroup& ranks, const std::string& data = "val") {
+Evaluation evaluated(const ImageRun& made, RankGroup& ranks, const std::string& data = "val") {
   const StoredModel stored = made.stored();
   SessionDevice device = inference_device(stored, {}, ranks);
   const InferenceData opened = open_evaluated(stored, data, ranks, {.seed = 42});
   return evaluate_stored(stored, device, ranks, opened, {.data = data, .top = 3});
 }
 
-/// The outputs for all pictures below `root`, [n, 10], on rank 0.
-std::vector<float> predicted(const PictureRun& made, RankGroup& ranks, const fs::path& root) {
+/// The outputs for all images below `root`, [n, 10], on rank 0.
+std::vector<float> predicted(const ImageRun& made, RankGroup& ranks, const fs::path& root) {
   const StoredModel stored = made.stored();
   SessionDevice device = inference_device(stored, {}, ranks);
-  const auto inputs = picture_inputs({.paths = {root.string()}, .texts = {}});
+  const auto inputs = image_inputs({.paths = {root.string()}, .texts = {}});
   const InferenceData opened = open_inputs(stored, samples_of(stored, {}), inputs, {});
   std::vector<float> outputs;
   predict_stored(stored, device, ranks, opened, 0, [&](std::span<const float> rows) {
@@ -128,8 +128,8 @@ std::string bits_of(const Evaluation& evaluation) {
 
 }  // namespace
 
-TEST_CASE("predictions on 1,000 pictures are those that an evaluation counts") {
-  const PictureRun& made = picture_run();
+TEST_CASE("predictions on 1,000 images are those that an evaluation counts") {
+  const ImageRun& made = image_run();
   RankGroup alone({});
   const Evaluation evaluation = evaluated(made, alone);
   const std::vector<float> outputs = predicted(made, alone, made.root / "val");
@@ -145,9 +145,9 @@ TEST_CASE("predictions on 1,000 pictures are those that an evaluation counts") {
     ++counts[{i / 100, predictions.back().classes.front().index}];
   }
   std::int64_t right = 0;
-  for (std::int64_t label = 0; label < kPictureClasses; ++label) {
+  for (std::int64_t label = 0; label < kImageClasses; ++label) {
     right += counts[{label, label}];
-    for (std::int64_t c = 0; c < kPictureClasses; ++c) {
+    for (std::int64_t c = 0; c < kImageClasses; ++c) {
       CHECK(evaluation.tables->matrix.count(label, c) == counts[{label, c}]);
     }
   }
@@ -170,7 +170,7 @@ TEST_CASE("predictions on 1,000 pictures are those that an evaluation counts") {
 }
 
 TEST_CASE("an evaluation and predictions have the same bits on one, two and three ranks") {
-  const PictureRun& made = picture_run();
+  const ImageRun& made = image_run();
   RankGroup alone({});
   const std::string expected = bits_of(evaluated(made, alone));
   const std::vector<float> outputs = predicted(made, alone, made.root / "val");
@@ -194,7 +194,7 @@ TEST_CASE("an evaluation and predictions have the same bits on one, two and thre
 }
 
 TEST_CASE("an evaluation repeats the last epoch's validation values") {
-  const PictureRun& made = picture_run();
+  const ImageRun& made = image_run();
   RankGroup alone({});
   const Evaluation evaluation = evaluated(made, alone);
   std::ifstream metrics(made.run / "metrics.csv");
@@ -207,7 +207,7 @@ TEST_CASE("an evaluation repeats the last epoch's validation values") {
 }
 
 TEST_CASE("a folder of class folders is evaluated with the run's classes") {
-  const PictureRun& made = picture_run();
+  const ImageRun& made = image_run();
   RankGroup alone({});
   const Evaluation whole = evaluated(made, alone);
   CHECK(bits_of(evaluated(made, alone, (made.root / "val").string())) == bits_of(whole));
@@ -216,7 +216,7 @@ TEST_CASE("a folder of class folders is evaluated with the run's classes") {
   fs::create_directory_symlink(made.root / "val" / "c", part / "c");
   const Evaluation of_part = evaluated(made, alone, part.string());
   CHECK(of_part.samples == 100);
-  for (std::int64_t c = 0; c < kPictureClasses; ++c) {
+  for (std::int64_t c = 0; c < kImageClasses; ++c) {
     CHECK(of_part.tables->matrix.count(2, c) == whole.tables->matrix.count(2, c));
   }
   fs::rename(part / "c", part / "k");
@@ -230,8 +230,8 @@ TEST_CASE("a folder of class folders is evaluated with the run's classes") {
         }).starts_with("--data 'vall': expected val, train, or a folder"));
 }
 
-TEST_CASE("an evaluation is written as tables, pictures and JSON") {
-  const PictureRun& made = picture_run();
+TEST_CASE("an evaluation is written as tables, images and JSON") {
+  const ImageRun& made = image_run();
   RankGroup alone({});
   const StoredModel stored = made.stored();
   const Evaluation evaluation = evaluated(made, alone);
@@ -255,11 +255,11 @@ TEST_CASE("an evaluation is written as tables, pictures and JSON") {
 }
 
 TEST_CASE("the folder of an evaluation says what was evaluated") {
-  const PictureRun& made = picture_run();
+  const ImageRun& made = image_run();
   const StoredModel stored = made.stored();
   CHECK(evaluation_folder(stored, made.run, "val") == made.run / "eval");
   CHECK(evaluation_folder(stored, made.run, "train") == made.run / "eval" / "train");
-  CHECK(evaluation_folder(stored, made.run, "some/pictures/") == made.run / "eval" / "pictures");
+  CHECK(evaluation_folder(stored, made.run, "some/images/") == made.run / "eval" / "images");
   const fs::path checkpoint = stored.weights.checkpoint->path;
   CHECK(evaluation_folder(stored, checkpoint, "val") == made.run / "eval" / checkpoint.filename());
 }

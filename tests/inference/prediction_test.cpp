@@ -87,7 +87,7 @@ TEST_CASE("a model without classes predicts its outputs") {
         "{\"input\":\"x.png\",\"values\":[0.5,-2.0]}\n");
 }
 
-TEST_CASE("pictures are files, those of folders by their paths, and lines of lists") {
+TEST_CASE("images are files, those of folders by their paths, and lines of lists") {
   const TemporaryFolder folder;
   const std::string root = folder.text() + "/";
   for (const char* name : {"in/b.png", "in/a/z.jpg", "in/.hidden.png", "in/notes.md", "one.bmp"}) {
@@ -95,9 +95,9 @@ TEST_CASE("pictures are files, those of folders by their paths, and lines of lis
   }
   folder.write("list.txt", "one.bmp\r\n\nin/b.png\n");
   const auto inputs =
-      picture_inputs({.paths = {root + "one.bmp", root + "in", root + "list.txt", "-"},
-                      .texts = {},
-                      .standard_input = "x.png\ny.png\n"});
+      image_inputs({.paths = {root + "one.bmp", root + "in", root + "list.txt", "-"},
+                    .texts = {},
+                    .standard_input = "x.png\ny.png\n"});
   CHECK(names_of(inputs) == std::vector<std::string>{root + "one.bmp", root + "in/a/z.jpg",
                                                      root + "in/b.png", root + "one.bmp",
                                                      root + "in/b.png", "x.png", "y.png"});
@@ -110,13 +110,12 @@ TEST_CASE("files of folders and lists that cannot be read have a fault, and the 
   folder.write("in/texts/b.txt", "b\xff");
   std::filesystem::create_symlink("/nowhere", folder / "in/c.png");
   std::filesystem::create_directory_symlink(folder / "in", folder / "linked");
-  const auto pictures = picture_inputs({.paths = {root + "linked"}, .texts = {}});
-  REQUIRE(names_of(pictures) == std::vector<std::string>{root + "linked/a.png",
-                                                         root + "linked/b.tif",
-                                                         root + "linked/c.png"});
-  CHECK(pictures[0].fault.empty());
-  CHECK(pictures[1].fault.find("of another format than JPEG") != std::string::npos);
-  CHECK(pictures[2].fault.find("to '/nowhere', which does not exist") != std::string::npos);
+  const auto images = image_inputs({.paths = {root + "linked"}, .texts = {}});
+  REQUIRE(names_of(images) == std::vector<std::string>{root + "linked/a.png", root + "linked/b.tif",
+                                                       root + "linked/c.png"});
+  CHECK(images[0].fault.empty());
+  CHECK(images[1].fault.find("of another format than JPEG") != std::string::npos);
+  CHECK(images[2].fault.find("to '/nowhere', which does not exist") != std::string::npos);
   const auto texts = text_inputs({.paths = {root + "in/texts"}, .texts = {}});
   REQUIRE(texts.size() == 2);
   CHECK(texts[0].fault.empty());
@@ -130,19 +129,19 @@ TEST_CASE("what cannot be predicted is refused with what can") {
   folder.write("table.npy", "");
   folder.write("large.tif", "");
   const auto refused = [&](ErrorKind kind, const NamedInputs& named) {
-    return error_of(kind, [&] { static_cast<void>(picture_inputs(named)); });
+    return error_of(kind, [&] { static_cast<void>(image_inputs(named)); });
   };
   CHECK(refused(ErrorKind::command_line, {.paths = {root + "cot.png"}, .texts = {}}) ==
         "no file or folder '" + root + "cot.png' to predict; did you mean '" + root + "cat.png'?");
   CHECK(refused(ErrorKind::command_line, {.paths = {root + "table.npy"}, .texts = {}})
-            .find("is neither a picture (.jpg, .png, .webp, .gif, .bmp) nor a list") !=
+            .find("is neither an image (.jpg, .png, .webp, .gif, .bmp) nor a list") !=
         std::string::npos);
   CHECK(refused(ErrorKind::data, {.paths = {root + "large.tif"}, .texts = {}})
             .find("of another format than JPEG, PNG, WebP, GIF or BMP") != std::string::npos);
   CHECK(refused(ErrorKind::command_line, {.paths = {}, .texts = {}})
-            .starts_with("there is nothing to predict: expected pictures"));
+            .starts_with("there is nothing to predict: expected images"));
   CHECK(refused(ErrorKind::command_line, {.paths = {}, .texts = {"a text"}}) ==
-        "--text: the model of this run reads pictures");
+        "--text: the model of this run reads images");
 }
 
 TEST_CASE("texts are lines, files of a folder, and those of the command line") {

@@ -110,9 +110,9 @@ TEST_CASE("what is no run and no checkpoint is refused, each with its own messag
         "'" + folder +
             "' is not a run folder: it has no config.yaml of a run; nor is it a checkpoint of one, "
             "with a MANIFEST.json");
-  CHECK(contains(
-      open_fault(ErrorKind::command_line, made.folder.write("picture.png", "not a picture")),
-      "is not a run folder"));
+  CHECK(
+      contains(open_fault(ErrorKind::command_line, made.folder.write("image.png", "not an image")),
+               "is not a run folder"));
   fs::copy(made.checkpoint(), made.folder / "away", fs::copy_options::recursive);
   CHECK(contains(open_fault(ErrorKind::checkpoint, made.folder / "away"),
                  "/away' holds weights, but no folder above it is that of a run"));

@@ -39,10 +39,10 @@ TEST_CASE("comments and literals are blanked, code and line ends are not") {
 TEST_CASE("a folder may include those of its row alone") {
   CHECK(may_include("graph/x.h", "ops/op.h"));
   CHECK(may_include("graph/x.h", "graph/y.h"));
-  CHECK(may_include("data/sets/x.h", "data/images/picture.h"));
+  CHECK(may_include("data/sets/x.h", "data/images/image.h"));
   CHECK(may_include("compute/conv/x.h", "compute/executor.h"));
   CHECK_FALSE(may_include("data/images/x.h", "data/sets/dataset.h"));
-  CHECK_FALSE(may_include("data/x.h", "data/images/picture.h"));
+  CHECK_FALSE(may_include("data/x.h", "data/images/image.h"));
   CHECK_FALSE(may_include("graph/x.h", "tensor/shape.h"));  // although ops may
   CHECK_FALSE(may_include("base/x.h", "tensor/shape.h"));
   CHECK_FALSE(may_include("optim/x.h", "device/device.h"));

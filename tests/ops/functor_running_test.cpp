@@ -12,8 +12,8 @@ namespace {
 
 TEST_CASE("a running statistic mixes its old value with the scaled mean over the replicas") {
   // Two chunks with their own rules; the batch block holds the sum over 4 replicas.
-  const std::vector<StatisticRule> rules{{.momentum = 0.75, .batch_scale = 1},
-                                         {.momentum = 0.5, .batch_scale = 1.25}};
+  const std::vector<StatisticPolicy> rules{{.momentum = 0.75, .batch_scale = 1},
+                                           {.momentum = 0.5, .batch_scale = 1.25}};
   std::vector<double> running, batch;
   for (std::int64_t i = 0; i < 2 * kChunk; ++i) {
     running.push_back(static_cast<double>(i) + 1);
@@ -25,7 +25,7 @@ TEST_CASE("a running statistic mixes its old value with the scaled mean over the
   const UpdateRunning<double> update{running.data(), batch.data(), rules.data(), &state, &replicas};
   CpuLauncher(1).rows(2, update);
   for (std::size_t i = 0; i < running.size(); ++i) {
-    const StatisticRule& rule = rules[i / kChunk];
+    const StatisticPolicy& rule = rules[i / kChunk];
     const double keep = rule.momentum, scale = rule.batch_scale;
     const double exact = keep * before[i] + (1 - keep) * scale * batch[i] / 4;
     // Four roundings of values up to 128.

@@ -17,7 +17,7 @@ struct Expected {
 
 void check_axis(const WindowAxis& axis, PaddingKind kind, const Expected& expected,
                 std::int64_t amount = 0, bool ceil = false) {
-  const AxisPlan plan = plan_axis(axis, kind, amount, ceil);
+  const AxisSplit plan = plan_axis(axis, kind, amount, ceil);
   CHECK(plan.before == expected.before);
   CHECK(plan.after == expected.after);
   CHECK(plan.output == expected.output);
@@ -60,10 +60,10 @@ TEST_CASE("a convolution over a transposed axis has its margins and gives its in
                             .dilation = 1 + i / 60 % 2};
       const bool same = kind == same_upper || kind == same_lower;
       const std::int64_t output_pad = same ? 0 : i / 120 % 4 % axis.stride;
-      const AxisPlan transposed = plan_transposed_axis(axis, kind, 0, output_pad);
+      const AxisSplit transposed = plan_transposed_axis(axis, kind, 0, output_pad);
       WindowAxis over = axis;
       over.input = transposed.output;
-      const AxisPlan forward = plan_axis(over, kind, 0);
+      const AxisSplit forward = plan_axis(over, kind, 0);
       CAPTURE(i);
       CHECK(forward.output == axis.input);
       CHECK(forward.before == transposed.before);

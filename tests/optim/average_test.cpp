@@ -25,7 +25,7 @@ std::vector<double> wave(double phase) {
 
 /// One step of the average on the CPU.
 void follow(std::vector<double>& average, const std::vector<double>& trained,
-            const StepState& state, const AverageRule& rule, bool restart = false) {
+            const StepState& state, const AveragePolicy& rule, bool restart = false) {
   std::vector<double> running = average;  // 17 chunks and 3: more than a row, and less
   running.resize(3 * kChunk);
   make_cpu_update_launches(2)->average({.type = DType::f64,

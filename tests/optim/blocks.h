@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "optim/chunk_runs.h"
+#include "optim/chunk_spans.h"
 #include "optim/gradient.h"
 #include "optim/optimizer.h"
 
@@ -19,7 +19,7 @@ struct Blocks {
   std::vector<std::int32_t> segment_of_chunk;
   StepState state;
   double running_number = 1;
-  ChunkRuns runs;
+  ChunkSpans runs;
   std::vector<double> sums;  // by run
   std::uint32_t finished = 0;
   std::vector<Norms> partials, norms;
@@ -34,7 +34,7 @@ struct Blocks {
       segment_of_chunk.push_back(static_cast<std::int32_t>(c) %
                                  static_cast<std::int32_t>(segments.size()));
     }
-    runs = chunk_runs(segment_of_chunk);
+    runs = chunk_spans(segment_of_chunk);
     sums.resize(runs.runs.size());
     partials.resize(runs.runs.size());
     norms.resize(segments.size());

@@ -98,7 +98,7 @@ TEST_CASE("sums of batch means take the biases that they lack, once for each rep
     task.biased = biased.data();
     task.biased_count = 2;
     task.replicas = &replicas;
-    const std::vector<ChunkRun> runs{{.segment = 0, .first = 0, .chunks = 6}};
+    const std::vector<ChunkSpan> runs{{.segment = 0, .first = 0, .chunks = 6}};
     view.runs = runs.data();
     view.run_count = 1;
     finish_gradients(CpuLauncher(threads), view, task);

@@ -204,7 +204,7 @@ TEST_CASE("a rule updates the runs that it is given, and no others") {
   Blocks<float> some = all;
   const Blocks<float> before = all;
   update(*rule, 2, all.view());
-  const ChunkRuns runs = chunk_runs(some.segment_of_chunk, std::vector<std::int32_t>{5, 1, 2});
+  const ChunkSpans runs = chunk_spans(some.segment_of_chunk, std::vector<std::int32_t>{5, 1, 2});
   UpdateBlocks view = some.view();
   view.runs = runs.runs.data();
   view.run_count = 3;

@@ -44,8 +44,8 @@ TEST_CASE("every schedule follows the framework whose formula it has, epoch by e
   }
 }
 
-PlateauRule rule_of(const config::Node& keys) {
-  PlateauRule rule;
+PlateauPolicy rule_of(const config::Node& keys) {
+  PlateauPolicy rule;
   const auto set = [&](const char* key, auto& value) {
     const config::Node* found = keys.find(key);
     if (found != nullptr)
@@ -65,7 +65,7 @@ TEST_CASE("a plateau lowers the rate after the same epochs as Keras, to the same
   REQUIRE(cases.items.size() >= 5);
   for (const config::Node& golden : cases.items) {
     CAPTURE(golden.find("case")->text);
-    const PlateauRule rule = rule_of(*golden.find("plateau"));
+    const PlateauPolicy rule = rule_of(*golden.find("plateau"));
     const double base = golden.find("base")->real;
     PlateauState state;
     double rate = base;
@@ -81,7 +81,7 @@ TEST_CASE("a plateau lowers the rate after the same epochs as Keras, to the same
 }
 
 TEST_CASE("a value that is not a number changes nothing, an infinite one is no improvement") {
-  const PlateauRule rule{.factor = 0.5, .patience = 2};
+  const PlateauPolicy rule{.factor = 0.5, .patience = 2};
   const double infinite = std::numeric_limits<double>::infinity();
   PlateauState state = after_epoch(rule, {}, infinite, 0.1);
   CHECK_FALSE(state.best.has_value());

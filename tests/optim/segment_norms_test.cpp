@@ -28,12 +28,12 @@ double norm(const std::vector<double>& values) {
 TEST_CASE("the runs of a segment are cut by length and by what lies between") {
   std::vector<std::int32_t> segment_of_chunk(static_cast<std::size_t>(2 * kRun + 5), 4);
   segment_of_chunk[2] = 1;
-  const ChunkRuns found = chunk_runs(segment_of_chunk);
+  const ChunkSpans found = chunk_spans(segment_of_chunk);
   const std::vector<std::vector<std::int32_t>> runs{
       {1, 2, 1}, {4, 0, 2}, {4, 3, kRun}, {4, 3 + kRun, kRun}, {4, 3 + 2 * kRun, 2}};
   REQUIRE(found.runs.size() == runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const ChunkRun& run = found.runs[i];
+    const ChunkSpan& run = found.runs[i];
     CHECK(std::vector<std::int32_t>{run.segment, run.first, run.chunks} == runs[i]);
   }
   REQUIRE(found.segments.size() == 2);
@@ -46,10 +46,10 @@ TEST_CASE("the runs of a segment are cut by length and by what lies between") {
 
 TEST_CASE("only the chunks that are asked for have runs") {
   const std::vector<std::int32_t> segment_of_chunk{0, 0, 1, 1, 2};
-  const ChunkRuns found = chunk_runs(segment_of_chunk, std::vector<std::int32_t>{3, 2, 4});
+  const ChunkSpans found = chunk_spans(segment_of_chunk, std::vector<std::int32_t>{3, 2, 4});
   CHECK(found.segments.size() == 2);
   CHECK(found.runs.size() == 3);  // 3 before 2: no run goes backwards
-  CHECK(chunk_runs(segment_of_chunk, {}).runs.empty());
+  CHECK(chunk_spans(segment_of_chunk, {}).runs.empty());
 }
 
 TEST_CASE("large models have longer runs, of which at most 8192 are full") {

@@ -77,7 +77,7 @@ struct ReadEvent {
   std::string version;
   bool start = false;
   std::vector<std::pair<std::string, float>> scalars;  // in the order of the file
-  std::map<std::string, std::string> texts, pictures;  // of pictures the PNG's bytes
+  std::map<std::string, std::string> texts, images;    // of images the PNG's bytes
 };
 
 inline void take_value(std::string_view message, ReadEvent& event) {
@@ -92,7 +92,7 @@ inline void take_value(std::string_view message, ReadEvent& event) {
     for (const ReadField& inner : field.number == 4 || field.number == 8
                                       ? fields_of(field.bytes)
                                       : std::vector<ReadField>()) {
-      if (field.number == 4 && inner.number == 4) event.pictures[tag] = inner.bytes;
+      if (field.number == 4 && inner.number == 4) event.images[tag] = inner.bytes;
       if (field.number == 8 && inner.number == 8) event.texts[tag] = inner.bytes;
     }
   }

@@ -53,7 +53,7 @@ struct PlotRun {
     return names;
   }
   /// A shell script in place of gnuplot; only shell built-ins are available. $prefix precedes the
-  /// names of its pictures.
+  /// names of its images.
   std::filesystem::path fake_gnuplot(const std::string& script) {
     put_text(folder / "gnuplot", "#!/bin/sh\nprefix=${3#*\\'}; prefix=${prefix%\\'}\n" + script);
     ::chmod((folder / "gnuplot").c_str(), 0755);
@@ -313,7 +313,7 @@ TEST_CASE("training continues while gnuplot runs, and the last row is drawn at t
   Plotter plotter = run.plotter(run.fake_gnuplot(
       "if ! [ -e ../started ]; then echo start >> ../started; read line < ../gate;\n"
       "else echo start >> ../started; fi\n"
-      "for name in curves lr; do for type in png svg; do echo picture > $prefix$name.$type; done; "
+      "for name in curves lr; do for type in png svg; do echo image > $prefix$name.$type; done; "
       "done\n"));
   plotter.refresh();
   plotter.refresh();
@@ -322,7 +322,7 @@ TEST_CASE("training continues while gnuplot runs, and the last row is drawn at t
   put_text(gate, "go\n");  // waits until the script has opened its end
   plotter.finish();
   CHECK(text_of(run.folder / "started") == "start\nstart\n");
-  CHECK(text_of(run.plot("curves.png")) == "picture\n");
+  CHECK(text_of(run.plot("curves.png")) == "image\n");
   CHECK(run.warnings.empty());
 }
 

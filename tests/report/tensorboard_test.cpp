@@ -142,19 +142,19 @@ TEST_CASE("the columns of metrics.csv are curves of training, validation and cle
   CHECK_FALSE(fs::exists(folder.path() / "steps"));
 }
 
-TEST_CASE("the config is a text and sheets of samples are pictures") {
+TEST_CASE("the config is a text and sheets of samples are images") {
   const TemporaryFolder folder;
   const Disk disk;
   const ManualClock clock(1'800'000'000);
   const TensorboardHead head{.config = "name: a\nepochs: 3\n",
-                             .train_samples = EventPicture{.png = "train's", .h = 2, .w = 3},
-                             .val_samples = EventPicture{.png = "val's", .h = 2, .w = 3}};
+                             .train_samples = EventImage{.png = "train's", .h = 2, .w = 3},
+                             .val_samples = EventImage{.png = "val's", .h = 2, .w = 3}};
   const TensorboardSink sink(disk, clock, folder.path(), {.head = head});
   const ReadEvent train = events_in(folder.path() / "train").at(2);
   CHECK(train.step == 0);
   CHECK(train.texts.at("config") == "    name: a\n    epochs: 3\n    \n");
-  CHECK(train.pictures.at("samples") == "train's");
-  CHECK(events_in(folder.path() / "validation").at(2).pictures.at("samples") == "val's");
+  CHECK(train.images.at("samples") == "train's");
+  CHECK(events_in(folder.path() / "validation").at(2).images.at("samples") == "val's");
 }
 
 TEST_CASE("each record is one write") {

@@ -53,7 +53,7 @@ MemoryDataset three_classes(std::vector<std::int32_t> labels) {
 
 std::vector<float> class_weights(const std::string& keys) {
   const MemoryDataset set = three_classes({0, 1, 2, 0});
-  return weight_rule(plain(keys), set).value().of_class;
+  return class_weight_policy(plain(keys), set).value().of_class;
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ TEST_CASE("class weights are named by class or number, the others are 1") {
   CHECK(class_weights("class_weights: balanced\n") ==
         std::vector<float>{2.0f / 3, 4.0f / 3, 4.0f / 3});
   CHECK(class_weights("sample_weights: importance\n").empty());
-  CHECK_FALSE(weight_rule(plain(""), three_classes({0, 1})).has_value());
+  CHECK_FALSE(class_weight_policy(plain(""), three_classes({0, 1})).has_value());
 }
 
 TEST_CASE("class weights that cannot be are refused with their place") {
@@ -143,10 +143,10 @@ TEST_CASE("class weights that cannot be are refused with their place") {
 
 TEST_CASE("a sample without a class is refused unless it is ignored") {
   const MemoryDataset set = three_classes({0, -1, 2});
-  CHECK(trainyard::test::refusal([&] { static_cast<void>(weight_rule(plain(""), set)); }) ==
+  CHECK(trainyard::test::refusal([&] { static_cast<void>(class_weight_policy(plain(""), set)); }) ==
         "sample 1 (from 0) of the training split has label -1, which is no class; to leave out "
         "such samples, set 'ignore_label: -1'");
-  CHECK(weight_rule(plain("ignore_label: -1\n"), set)->weight(-1, 1) == 0);
+  CHECK(class_weight_policy(plain("ignore_label: -1\n"), set)->weight(-1, 1) == 0);
   CHECK(trainyard::test::refusal([&] { require_labels(plain(""), set, "the validation split"); }) ==
         "sample 1 (from 0) of the validation split has label -1, which is no class; to leave out "
         "such samples, set 'ignore_label: -1'");

@@ -31,10 +31,10 @@ RunConfig run_of(const std::string& parameters) {
   return run;
 }
 
-ParameterRules rules_of(const std::string& parameters) {
+ParameterOverrides rules_of(const std::string& parameters) {
   config::Diagnostics diagnostics;
   const RunConfig run = run_of(parameters);
-  ParameterRules rules = parameter_rules(run, build_network(run, 2), 100, diagnostics);
+  ParameterOverrides rules = parameter_rules(run, build_network(run, 2), 100, diagnostics);
   diagnostics.raise();
   return rules;
 }
@@ -51,7 +51,7 @@ std::string refusal_of(const std::string& parameters) {
 }  // namespace
 
 TEST_CASE("a pattern names parameters, or a layer with all of its parameters") {
-  const ParameterRules betas = rules_of("{'bn*.beta': {lr_mult: 64}}");
+  const ParameterOverrides betas = rules_of("{'bn*.beta': {lr_mult: 64}}");
   REQUIRE(betas.size() == 1);
   CHECK(betas.at("bn1.beta").rate_multiplier == 64);
   CHECK_FALSE(betas.at("bn1.beta").weight_decay.has_value());
@@ -61,7 +61,7 @@ TEST_CASE("a pattern names parameters, or a layer with all of its parameters") {
 }
 
 TEST_CASE("of several patterns each key counts as the last of them gives it") {
-  const ParameterRules rules =
+  const ParameterOverrides rules =
       rules_of("{'*': {lr_mult: 2, weight_decay: 1e-4}, 'dense1.weight': {lr_mult: 3}}");
   CHECK(rules.at("dense1.weight").rate_multiplier == 3);
   CHECK(rules.at("dense1.weight").weight_decay == 1e-4);
@@ -69,7 +69,7 @@ TEST_CASE("of several patterns each key counts as the last of them gives it") {
 }
 
 TEST_CASE("times are in epochs or steps") {
-  const ParameterRule rule =
+  const ParameterOverride rule =
       rules_of("{'bn1.gamma': {from: 250 steps, until: 3 epochs}}").at("bn1.gamma");
   CHECK(rule.first_step == 250);
   CHECK(rule.end_step == 300);
@@ -80,7 +80,7 @@ TEST_CASE("a parameter's optimizer replaces the run's, and its state blocks are 
   run.optimizer = std::make_shared<const Optimizer>(Optimizer{{.rate = 0.1}, {}});
   CHECK(state_blocks(run) == 3);
   config::Diagnostics diagnostics;
-  const ParameterRules rules = parameter_rules(run, build_network(run, 2), 1, diagnostics);
+  const ParameterOverrides rules = parameter_rules(run, build_network(run, 2), 1, diagnostics);
   CHECK(optimizer_of("dense1.bias", *run.optimizer, rules).name == "adam");
   CHECK(&optimizer_of("conv1.weight", *run.optimizer, rules) == run.optimizer.get());
   CHECK(&optimizer_of("bn1.beta", *run.optimizer, rules) == run.optimizer.get());

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "rank_sessions.h"
-#include "ranks/spawn/launcher.h"
+#include "ranks/spawn/spawn.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 #include "plain_host.h"
-#include "ranks/spawn/launcher.h"
+#include "ranks/spawn/spawn.h"
 #include "run/snapshot.h"
 #include "run_text.h"
 

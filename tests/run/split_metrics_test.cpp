@@ -54,7 +54,7 @@ std::vector<EpochRow> rows_of(int ranks, const std::string& yaml) {
     Session session(read_run(yaml), {.threads = 1}, nullptr, group);
     session.model().initialize(3);
     const SplitMetrics metrics(session.config(), *session.data().val,
-                               weight_rule(session.config(), *session.data().train));
+                               class_weight_policy(session.config(), *session.data().train));
     Rows rows;
     SplitHost host(metrics);
     Trainer trainer({.step = session.step(),
@@ -108,12 +108,12 @@ TEST_CASE("samples that no metric counts are not in the area") {
   const RunConfig run = read_run(binary("metrics: [auc]\n"));
   const std::vector<float> outputs{0.5f, 0.25f, 0.75f, 1, -1};
   const Metric& auc = *run.metrics[0];
-  const auto value = [&](const std::optional<WeightRule>& rule) {
+  const auto value = [&](const std::optional<ClassWeightPolicy>& rule) {
     return SplitMetrics(run, set, rule).value(auc, outputs);
   };
   CHECK(value(std::nullopt) == 2.0 / 6);
-  CHECK(value(WeightRule{.field = "importance"}) == 0.5);
-  CHECK(std::isnan(value(WeightRule{.ignored = 0})));
+  CHECK(value(ClassWeightPolicy{.field = "importance"}) == 0.5);
+  CHECK(std::isnan(value(ClassWeightPolicy{.ignored = 0})));
 }
 
 TEST_CASE("the area is of samples, and of the last layer alone") {

@@ -5,7 +5,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "starter/picture_facts.h"
+#include "starter/image_facts.h"
 #include "starter/recipe.h"
 
 using namespace trainyard;
@@ -18,7 +18,7 @@ std::string read_as(const std::string& lines) {
   const std::filesystem::path file = folder.write("list.txt", lines);
   static_cast<void>(folder.write("a.png", ""));
   static_cast<void>(folder.write("below/b.png", ""));
-  const auto list = picture_list_in(file);
+  const auto list = image_list_in(file);
   if (!list) return "none";
   std::string columns;
   for (const std::string& column : list->columns) columns += " " + column;
@@ -34,10 +34,10 @@ std::string refused_list(const std::string& lines) {
 
 }  // namespace
 
-TEST_CASE("a run of pictures has about 1,500 steps and several in an epoch, within bounds") {
+TEST_CASE("a run of images has about 1,500 steps and several in an epoch, within bounds") {
   for (const std::int64_t samples : {12, 240, 1'000, 1'600, 9'999, 50'000, 1'000'000}) {
     CAPTURE(samples);
-    const Recipe recipe = picture_recipe(samples);
+    const Recipe recipe = image_recipe(samples);
     const std::int64_t per_epoch = samples / recipe.batch, steps = per_epoch * recipe.epochs;
     CHECK(per_epoch >= 5);
     CHECK((recipe.epochs >= 10 && recipe.epochs <= 200));
@@ -45,12 +45,12 @@ TEST_CASE("a run of pictures has about 1,500 steps and several in an epoch, with
            (steps >= 1'500 && steps < 1'500 + per_epoch)));
     CHECK(recipe.weight_decay == (steps < 10'000 ? "5e-3" : "5e-4"));
   }
-  CHECK(picture_recipe(1).batch == 1);
+  CHECK(image_recipe(1).batch == 1);
   CHECK(text_recipe(8'000, 64).epochs == 60);
   CHECK(text_recipe(10'000'000, 64).epochs == 5);
 }
 
-TEST_CASE("pictures get the largest size that enlarges no more than half of them") {
+TEST_CASE("images get the largest size that enlarges no more than half of them") {
   for (const auto& [side, size] : {std::pair{1, 28},
                                    {28, 28},
                                    {31, 28},
@@ -61,14 +61,14 @@ TEST_CASE("pictures get the largest size that enlarges no more than half of them
                                    {223, 128},
                                    {224, 224},
                                    {1200, 224}}) {
-    CHECK(picture_size(side) == size);
+    CHECK(input_side(side) == size);
   }
 }
 
 TEST_CASE("the layers of every size end at a map of 7 or 8 pixels") {
-  CHECK(picture_layers(28) == picture_layers(32));
+  CHECK(image_layers(28) == image_layers(32));
   const auto pools = [](std::int64_t size) {
-    const std::string layers = picture_layers(size);
+    const std::string layers = image_layers(size);
     int count = 0;
     for (auto at = layers.find("max_pool"); at != std::string::npos;
          at = layers.find("max_pool", at + 1)) {
@@ -82,7 +82,7 @@ TEST_CASE("the layers of every size end at a map of 7 or 8 pixels") {
   CHECK(pools(224) == 4);
 }
 
-TEST_CASE("a list is recognised by the pictures in a column, whatever divides its lines") {
+TEST_CASE("a list is recognised by the images in a column, whatever divides its lines") {
   CHECK(read_as("path,label\na.png,x\nb.png,y\n") == "comma,header path,label,name");
   CHECK(read_as("filename\tspecies\na.png\t0\nb.jpg\t1\n") == "tab,header filename,species,number");
   CHECK(read_as("id;Class;file\n1;x;a.png\n2;y;a.png\n") == "semicolon,header file,Class,name");
@@ -103,11 +103,10 @@ TEST_CASE("texts and tables of something else are no lists") {
 TEST_CASE("a list without a clear column of classes is refused with what it has") {
   CHECK(
       refused_list("a.png\nb.png\n")
-          .find(
-              "lists pictures in the column 'path', but no line has a class; expected a path and a "
-              "class in each (source image_list in docs/language.md)") != std::string::npos);
+          .find("lists images in the column 'path', but no line has a class; expected a path and a "
+                "class in each (source image_list in docs/language.md)") != std::string::npos);
   CHECK(refused_list("file,width,height\na.png,1,2\n")
-            .find("lists pictures in the column 'file', but which of file, width, height is their "
+            .find("lists images in the column 'file', but which of file, width, height is their "
                   "class? "
                   "Name it 'label' in the first line") != std::string::npos);
 }

@@ -28,7 +28,7 @@ struct ShellSweep {
     }
     request.command = [scripts](const SweepRun& run, std::size_t) {
       const auto index = static_cast<std::size_t>(std::stoi(run.point.values[0]));
-      return LaunchCommand{.program = "/bin/sh", .arguments = {"-c", scripts[index]}};
+      return SpawnCommand{.program = "/bin/sh", .arguments = {"-c", scripts[index]}};
     };
     request.tell = [this](const std::string& line) { lines.push_back(line); };
   }

@@ -52,7 +52,7 @@ RankTraining training_of(const LabelledSet& set, const Rule& rule, bool onednn) 
           .optimizer = rule.name,
           .optimizer_keys = rule.keys,
           .average = AverageOptions{.rule = {.decay = 0.5, .warmup = true}},
-          .weights = WeightRule{.ignored = kIgnored}};
+          .weights = ClassWeightPolicy{.ignored = kIgnored}};
 }
 
 void require_same_state(const TrainedRank& a, const TrainedRank& b) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/feed/weight_rule.h"
+#include "data/feed/class_weight_policy.h"
 #include "data/sets/dataset.h"
 #include "model/compute.h"
 #include "model/model.h"
@@ -51,7 +51,7 @@ struct RankTraining {
   const char* optimizer = "sgd";
   const char* optimizer_keys = "{lr: 0.02, momentum: 0.9}";
   std::optional<AverageOptions> average = {};
-  std::optional<WeightRule> weights = {};
+  std::optional<ClassWeightPolicy> weights = {};
   std::vector<std::string> heads = {};  // keys of cross-entropies besides that of the last layer
 };
 

@@ -100,7 +100,7 @@ TEST_CASE("with shards, every op of sequences is bit-identical on 1, 2 and 4 ran
   CHECK(trained.updates.size() == 4);
   for (const StepResult& update : trained.updates) CHECK(update.finite);
   training.network = kMaskedSequence;
-  training.weights = WeightRule{.mask = kTokensField};
+  training.weights = ClassWeightPolicy{.mask = kTokensField};
   const TrainedRank masked = require_equal_bytes(training);
   for (const StepResult& update : masked.updates) {
     CHECK(update.finite);
@@ -133,7 +133,7 @@ TEST_CASE("with shards, two losses of weighted samples on 1, 2 and 4 ranks are b
   RankTraining training = on_processor(2);
   training.network = kTwoHeads;
   training.heads = {"{output: aux, weight: 0.3}"};
-  training.weights = WeightRule{.of_class = {2, 0.5, 1, 1}, .ignored = 3};
+  training.weights = ClassWeightPolicy{.of_class = {2, 0.5, 1, 1}, .ignored = 3};
   const TrainedRank trained = require_equal_bytes(training);
   // The sums: accuracy, two losses, the weights, and the number of samples that have one.
   for (const StepResult& update : trained.updates) {
@@ -151,10 +151,10 @@ TEST_CASE("with shards, two losses of weighted samples on 1, 2 and 4 ranks are b
 TEST_CASE("weights that are all equal train as no weights, to rounding") {
   RankTraining training = on_processor(1);
   const TrainedRank plain = train_on_ranks(1, training)[0];
-  training.weights = WeightRule{.of_class = {1, 1, 1, 1}};
+  training.weights = ClassWeightPolicy{.of_class = {1, 1, 1, 1}};
   const TrainedRank weighted = train_on_ranks(1, training)[0];
   CHECK(weighted.weights == plain.weights);  // samples / weights is 1
-  training.weights = WeightRule{.of_class = {4, 4, 4, 4}};
+  training.weights = ClassWeightPolicy{.of_class = {4, 4, 4, 4}};
   training.updates = 1;
   const TrainedRank four = train_on_ranks(2, training)[0];
   training.weights.reset();

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "compute/conv/onednn/executors.h"
-#include "compute/conv/winograd/engines.h"
+#include "compute/conv/winograd/algorithms.h"
 #include "compute/copy/adds_apart.h"
 #include "compute/elementwise/functor.h"
 #include "compute/elementwise/then_relu.h"
@@ -35,7 +35,8 @@ std::string library_name() {
 class CpuExecutors final : public DeviceExecutors {
  public:
   explicit CpuExecutors(CpuExecutorSettings settings)
-      : convolutions_(std::make_unique<winograd::Engines>(std::move(settings), library_name())) {}
+      : convolutions_(
+            std::make_unique<winograd::ConvAlgorithms>(std::move(settings), library_name())) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     TY_CHECK(
         step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
@@ -96,7 +97,7 @@ class CpuExecutors final : public DeviceExecutors {
   }
 
   onednn::LibraryPtr library_ = std::make_shared<onednn::Library>();
-  std::unique_ptr<winograd::Engines> convolutions_;
+  std::unique_ptr<winograd::ConvAlgorithms> convolutions_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace trainyard {
 struct CpuExecutorSettings {
   /// Convolutions of 3x3 at stride 1. off: oneDNN's direct form. accurate: what is fastest, as
   /// measured when executors are built, where a layer has enough arithmetic, of the forms with
-  /// small rounding errors (winograd/engines.h). fast: of all forms. fewest: of those with small
+  /// small rounding errors (winograd/algorithms.h). fast: of all forms. fewest: of those with small
   /// errors the one with the fewest products, whatever the time. two, four_by_two, four: F(2x2,
   /// 3x3), F(4x2, 3x3) or F(4x4, 3x3) wherever possible.
   enum class Winograd { off, accurate, fast, fewest, two, four_by_two, four };

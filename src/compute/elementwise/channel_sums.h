@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "compute/elementwise/places.h"
+#include "compute/elementwise/element_index.h"
 #include "launcher/pairwise.h"
 #include "ops/most_bytes.h"
 
@@ -41,11 +41,11 @@ struct ChannelAdder {
       first[k] = sums[k].first;
       second[k] = sums[k].second;
     }
-    Place place = at.place(n, c, pixel);
+    ElementIndex place = at.place(n, c, pixel);
     for (std::int64_t i = 0; i < pixels; ++i) {
       for (std::int64_t k = 0; k < count; ++k) {
-        const PairSum term =
-            body(Place{n, c + k, place.pixel, place.offset + k, place.block, place.lane + k});
+        const PairSum term = body(
+            ElementIndex{n, c + k, place.pixel, place.offset + k, place.block, place.lane + k});
         first[k] += term.first;
         second[k] += term.second;
       }

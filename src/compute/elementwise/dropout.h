@@ -7,7 +7,7 @@
 #include "base/normal.h"
 #include "compute/elementwise/draws.h"
 #include "compute/elementwise/functor_step.h"
-#include "compute/elementwise/places.h"
+#include "compute/elementwise/element_index.h"
 #include "ops/dropout.h"
 #include "ops/step_tensors.h"
 
@@ -76,7 +76,7 @@ struct ChannelProduct {
   const T* x;
   const A* factors;  // [n, channels]
   Places from;
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const A factor = factors[at.n * from.channels + at.c];
     const A value = x[from.offset(at, at.pixel)];
     return factor == 0 ? A(0) : value * factor;
@@ -104,7 +104,7 @@ struct SpatialDropoutFunctors : FunctorsOf<SpatialDropoutOp> {
     A* const factors = static_cast<A*>(tensors.workspace);
     launcher.each(channels_of(step), ChannelFactor<A>{drawn, in.layout.extent[1],
                                                       drops ? kept_scale<A>(op) : A(1), factors});
-    map_places<T>(launcher, out, ChannelProduct<T>{in.as<T>(), factors, Places(in.layout)});
+    map_indexed<T>(launcher, out, ChannelProduct<T>{in.as<T>(), factors, Places(in.layout)});
   }
 
  private:

@@ -6,7 +6,7 @@
 
 #include "base/math.h"
 #include "compute/elementwise/functor_step.h"
-#include "compute/elementwise/places.h"
+#include "compute/elementwise/element_index.h"
 #include "ops/norm.h"
 #include "ops/step_tensors.h"
 
@@ -22,12 +22,12 @@ struct LrnWindow {
 
   /// The sum of f(place) over the neighbours and the element itself, in order.
   template <class A, class F>
-  TY_HD A sum(const Place& place, const F& f) const {
+  TY_HD A sum(const ElementIndex& place, const F& f) const {
     A total = 0;
     if (across) {
       const std::int64_t end = least(place.c + reach + 1, at.channels);
       for (std::int64_t c = start(place.c); c < end; ++c) {
-        total += f(Place{place.n, c, place.pixel, at.offset(place.n, c, place.pixel)});
+        total += f(ElementIndex{place.n, c, place.pixel, at.offset(place.n, c, place.pixel)});
       }
       return total;
     }
@@ -37,7 +37,7 @@ struct LrnWindow {
     for (std::int64_t row = start(h); row < bottom; ++row) {
       for (std::int64_t column = start(w); column < right; ++column) {
         const std::int64_t pixel = row * at.width + column;
-        total += f(Place{place.n, place.c, pixel, at.offset(place.n, place.c, pixel)});
+        total += f(ElementIndex{place.n, place.c, pixel, at.offset(place.n, place.c, pixel)});
       }
     }
     return total;
@@ -60,15 +60,15 @@ struct LrnPower {
   const T* x;
   A alpha, beta, k;  // alpha: divided by n
 
-  TY_HD A base(const Place& at) const {
-    const A squares = window.template sum<A>(at, [&](const Place& near) {
+  TY_HD A base(const ElementIndex& at) const {
+    const A squares = window.template sum<A>(at, [&](const ElementIndex& near) {
       const A value = static_cast<A>(x[near.offset]);
       return value * value;
     });
     return k + alpha * squares;
   }
   TY_HD A power(A s, A exponent) const { return math::exp(exponent * math::log(s)); }
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     return static_cast<A>(x[at.offset]) * power(base(at), -beta);
   }
 };
@@ -80,7 +80,7 @@ struct LrnRatio {
   using A = Arithmetic<T>;
   LrnPower<T> lrn;
   const T* dy;
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const A product = static_cast<A>(dy[at.offset]) * static_cast<A>(lrn.x[at.offset]);
     return product * lrn.power(lrn.base(at), -lrn.beta - 1);
   }
@@ -93,9 +93,9 @@ struct LrnGradient {
   LrnPower<T> lrn;
   const T* dy;
   const A* ratio;  // at the offsets of x
-  TY_HD A operator()(const Place& at) const {
-    const A through =
-        lrn.window.template sum<A>(at, [&](const Place& near) { return ratio[near.offset]; });
+  TY_HD A operator()(const ElementIndex& at) const {
+    const A through = lrn.window.template sum<A>(
+        at, [&](const ElementIndex& near) { return ratio[near.offset]; });
     const A own = static_cast<A>(dy[at.offset]) * lrn.power(lrn.base(at), -lrn.beta);
     return own - A(2) * lrn.alpha * lrn.beta * static_cast<A>(lrn.x[at.offset]) * through;
   }
@@ -119,11 +119,11 @@ struct LrnFunctors : FunctorsOf<LrnOp> {
     const LrnPower<T> lrn{window_of(layout), tensors.inputs[0].as<T>(),
                           static_cast<A>(mean_alpha()), static_cast<A>(op.values().beta),
                           static_cast<A>(op.values().k)};
-    if (!step.backward()) return map_places<T>(launcher, tensors.outputs[0], lrn);
+    if (!step.backward()) return map_indexed<T>(launcher, tensors.outputs[0], lrn);
     const T* const dy = tensors.output_gradients[0].as<T>();
     const TensorView ratio{tensors.workspace, DTypeOf<A>::value, layout};
-    map_places<A>(launcher, ratio, LrnRatio<T>{lrn, dy});
-    map_places<T>(launcher, tensors.input_gradients[0], LrnGradient<T>{lrn, dy, ratio.as<A>()});
+    map_indexed<A>(launcher, ratio, LrnRatio<T>{lrn, dy});
+    map_indexed<T>(launcher, tensors.input_gradients[0], LrnGradient<T>{lrn, dy, ratio.as<A>()});
   }
 
  private:

@@ -22,7 +22,7 @@ struct NormFactors {
   const A* factor;     // [n, parts]
   const A* gamma;      // [c], or null: 1
 
-  [[nodiscard]] TY_HD std::int64_t part(const Place& at) const {
+  [[nodiscard]] TY_HD std::int64_t part(const ElementIndex& at) const {
     return at.n * parts + (kPixels ? at.pixel : at.c);
   }
   /// (x - mean) / sqrt(variance + eps).
@@ -39,7 +39,7 @@ struct NormValue {
   NormFactors<T, kPixels> factors;
   const T* x;
   const A* beta;  // [c], or null: 0
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const A value = factors.normalised(static_cast<A>(x[at.offset]), factors.part(at));
     const A scaled = factors.scaled(value, at.c);
     return beta == nullptr ? scaled : scaled + beta[at.c];
@@ -57,7 +57,7 @@ struct NormGradient {
   const T* dy;
   const A* mean_gradient;  // [n, parts]
   const A* slope;          // [n, parts]: mean(g * normalised(x))
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const std::int64_t part = factors.part(at);
     const A gradient = factors.scaled(static_cast<A>(dy[at.offset]), at.c);
     const A value = factors.normalised(static_cast<A>(x[at.offset]), part);
@@ -72,7 +72,7 @@ struct NormTerms {
   NormFactors<T, kPixels> factors;
   const T* x;
   const T* dy;
-  TY_HD PairSum operator()(const Place& at) const {
+  TY_HD PairSum operator()(const ElementIndex& at) const {
     const double gradient = static_cast<A>(dy[at.offset]);
     const A value = factors.normalised(static_cast<A>(x[at.offset]), factors.part(at));
     return {gradient * static_cast<double>(value), gradient};
@@ -164,7 +164,7 @@ struct PivotTerms {
   std::int64_t channels;
   const T* x;
   const Arithmetic<T>* pivot;
-  TY_HD PairSum operator()(const Place& at) const {
+  TY_HD PairSum operator()(const ElementIndex& at) const {
     const double distance = static_cast<double>(static_cast<Arithmetic<T>>(x[at.offset])) -
                             static_cast<double>(pivot[at.n * channels + at.c]);
     return {distance, distance * distance};
@@ -284,7 +284,7 @@ struct NormFunctors : ChannelParameterFunctors<NormOp> {
                     GroupMoments<A>{groups, sums, mean, factor, op.values().eps});
     }
     const NormFactors<T, kPixels> factors{parts, mean, factor, gamma_at<A>(tensors.parameters)};
-    map_places<T>(launcher, tensors.outputs[0],
+    map_indexed<T>(launcher, tensors.outputs[0],
                   NormValue<T, kPixels>{factors, x, beta_at<A>(tensors.parameters)});
   }
 
@@ -319,7 +319,7 @@ struct NormFunctors : ChannelParameterFunctors<NormOp> {
       launcher.each(count / groups.size,
                     GroupGradientMeans<A>{groups, sums, gamma, mean_gradient, slope});
     }
-    map_places<T>(launcher, dx, NormGradient<T, kPixels>{factors, x, dy, mean_gradient, slope});
+    map_indexed<T>(launcher, dx, NormGradient<T, kPixels>{factors, x, dy, mean_gradient, slope});
   }
 
   template <class A>

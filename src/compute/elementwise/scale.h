@@ -6,7 +6,7 @@
 
 #include "compute/elementwise/channel_sums.h"
 #include "compute/elementwise/functor_step.h"
-#include "compute/elementwise/places.h"
+#include "compute/elementwise/element_index.h"
 #include "ops/activation.h"
 #include "ops/norm.h"
 #include "ops/step_tensors.h"
@@ -40,7 +40,7 @@ struct ScaleValue {
   const T* x;
   const A* gamma;
   const A* beta;  // or null: 0
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const A scaled = gamma[at.c] * static_cast<A>(x[at.offset]);
     return beta == nullptr ? scaled : scaled + beta[at.c];
   }
@@ -52,7 +52,9 @@ struct ScaleGradient {
   using A = Arithmetic<T>;
   const T* dy;
   const A* gamma;
-  TY_HD A operator()(const Place& at) const { return gamma[at.c] * static_cast<A>(dy[at.offset]); }
+  TY_HD A operator()(const ElementIndex& at) const {
+    return gamma[at.c] * static_cast<A>(dy[at.offset]);
+  }
 };
 
 /// The terms of the gradients of gamma, x * dy, and of beta, dy.
@@ -60,7 +62,7 @@ template <class T>
 struct ScaleTerms {
   const T* x;
   const T* dy;
-  TY_HD PairSum operator()(const Place& at) const {
+  TY_HD PairSum operator()(const ElementIndex& at) const {
     const double gradient = static_cast<Arithmetic<T>>(dy[at.offset]);
     return {static_cast<double>(static_cast<Arithmetic<T>>(x[at.offset])) * gradient, gradient};
   }
@@ -75,7 +77,7 @@ struct ScaleFunctors : ChannelParameterFunctors<ScaleOp> {
     const T* const x = tensors.inputs[0].as<T>();
     const A* const gamma = tensors.parameters[0].as<A>();
     if (!step.backward()) {
-      return map_places<T>(launcher, tensors.outputs[0],
+      return map_indexed<T>(launcher, tensors.outputs[0],
                            ScaleValue<T>{x, gamma, data_at<A>(tensors.parameters, 1)});
     }
     const T* const dy = tensors.output_gradients[0].as<T>();
@@ -83,7 +85,7 @@ struct ScaleFunctors : ChannelParameterFunctors<ScaleOp> {
                   data_at<A>(tensors.parameter_gradients, 0),
                   data_at<A>(tensors.parameter_gradients, 1));
     const TensorView& dx = tensors.input_gradients[0];
-    if (dx.data != nullptr) map_places<T>(launcher, dx, ScaleGradient<T>{dy, gamma});
+    if (dx.data != nullptr) map_indexed<T>(launcher, dx, ScaleGradient<T>{dy, gamma});
   }
 };
 
@@ -93,7 +95,7 @@ struct PreluValue {
   using A = Arithmetic<T>;
   const T* x;
   const A* alpha;
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const A value = static_cast<A>(x[at.offset]);
     const A below = alpha[at.c] * value;
     return value < 0 ? below : value;
@@ -107,7 +109,7 @@ struct PreluGradient {
   const T* x;
   const T* dy;
   const A* alpha;
-  TY_HD A operator()(const Place& at) const {
+  TY_HD A operator()(const ElementIndex& at) const {
     const A gradient = static_cast<A>(dy[at.offset]);
     const A below = alpha[at.c] * gradient;
     return static_cast<A>(x[at.offset]) > 0 ? gradient : below;
@@ -119,7 +121,7 @@ template <class T>
 struct PreluSlope {
   const T* x;
   const T* dy;
-  TY_HD PairSum operator()(const Place& at) const {
+  TY_HD PairSum operator()(const ElementIndex& at) const {
     const double value = static_cast<Arithmetic<T>>(x[at.offset]);
     const double gradient = static_cast<Arithmetic<T>>(dy[at.offset]);
     return {value < 0 ? value * gradient : 0, 0};
@@ -135,13 +137,13 @@ struct PreluFunctors : ChannelParameterFunctors<PreluOp> {
     const T* const x = tensors.inputs[0].as<T>();
     const A* const alpha = tensors.parameters[0].as<A>();
     if (!step.backward()) {
-      return map_places<T>(launcher, tensors.outputs[0], PreluValue<T>{x, alpha});
+      return map_indexed<T>(launcher, tensors.outputs[0], PreluValue<T>{x, alpha});
     }
     const T* const dy = tensors.output_gradients[0].as<T>();
     sum_gradients(step, tensors, launcher, PreluSlope<T>{x, dy},
                   data_at<A>(tensors.parameter_gradients, 0), static_cast<A*>(nullptr));
     const TensorView& dx = tensors.input_gradients[0];
-    if (dx.data != nullptr) map_places<T>(launcher, dx, PreluGradient<T>{x, dy, alpha});
+    if (dx.data != nullptr) map_indexed<T>(launcher, dx, PreluGradient<T>{x, dy, alpha});
   }
 };
 

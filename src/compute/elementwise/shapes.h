@@ -8,7 +8,7 @@
 #include "base/half.h"
 #include "compute/elementwise/functor_step.h"
 #include "compute/elementwise/map.h"
-#include "compute/elementwise/places.h"
+#include "compute/elementwise/element_index.h"
 #include "ops/shapes.h"
 #include "ops/step_tensors.h"
 
@@ -58,7 +58,7 @@ struct ShiftFunctors : FunctorsOf<ShiftOp> {
     const ShiftOp::Origin origin = op.origin_in(shape_of(step.inputs[0]));
     const std::int64_t sign = step.backward() ? -1 : 1;
     const double value = step.backward() ? 0 : op.values().value;
-    map_places<T>(launcher, out,
+    map_indexed<T>(launcher, out,
                   ShiftedCopy<T>{in.as<T>(), Places(in.layout), sign * origin.c, sign * origin.h,
                                  sign * origin.w, static_cast<Arithmetic<T>>(value)});
   }
@@ -92,7 +92,7 @@ struct PermuteFunctors : FunctorsOf<PermuteOp> {
     const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
     const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
     const AxisOrder source = step.backward() ? op.order() : op.inverse();
-    map_places<T>(
+    map_indexed<T>(
         launcher, out,
         PermutedCopy<T>{in.as<T>(), Places(in.layout), {source[0], source[1], source[2]}});
   }
@@ -348,11 +348,11 @@ struct UpsampleFunctors : FunctorsOf<UpsampleOp> {
     };
     if (step.backward()) {
       const TensorView &dy = tensors.output_gradients[0], &dx = tensors.input_gradients[0];
-      map_places<T>(launcher, dx, UpsampleGradient<T>{maps_of(dx.layout, dy.layout), dy.as<T>()});
+      map_indexed<T>(launcher, dx, UpsampleGradient<T>{maps_of(dx.layout, dy.layout), dy.as<T>()});
       return;
     }
     const TensorView &x = tensors.inputs[0], &y = tensors.outputs[0];
-    map_places<T>(launcher, y, UpsampleValue<T>{maps_of(x.layout, y.layout), x.as<T>()});
+    map_indexed<T>(launcher, y, UpsampleValue<T>{maps_of(x.layout, y.layout), x.as<T>()});
   }
 };
 

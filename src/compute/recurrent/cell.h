@@ -72,7 +72,7 @@ struct StateGradient {
 
 /// What the functors of a step share. Values of gates are [copy][step][sample][width].
 template <class T>
-struct CellStep {
+struct CellTimeStep {
   using A = Arithmetic<T>;
   using Gates = RecurrentAttributes::Gates;
   using Activation = RecurrentAttributes::Activation;
@@ -133,7 +133,7 @@ struct GateSums {
   }
 };
 template <class T>
-[[nodiscard]] TY_HD GateSums<Arithmetic<T>> gate_sums(const CellStep<T>& step,
+[[nodiscard]] TY_HD GateSums<Arithmetic<T>> gate_sums(const CellTimeStep<T>& step,
                                                       const CellSums<T>& sums,
                                                       std::int64_t sample) {
   const RecurrentSizes& sizes = step.sizes;
@@ -173,7 +173,7 @@ struct LstmUnit {
 template <class T, class F>
 struct LstmForward {
   using A = Arithmetic<T>;
-  CellStep<T> step;
+  CellTimeStep<T> step;
   CellSums<T> sums;
   NewState<T, F> state;
   const A* before;  // cell before this step: [sample][unit]
@@ -232,7 +232,7 @@ struct LstmUnitGradient {
 template <class T, class F>
 struct LstmBackward {
   using A = Arithmetic<T>;
-  CellStep<T> step;
+  CellTimeStep<T> step;
   StateGradient<T> state;
   const A* before;
   const A* cell;
@@ -270,7 +270,7 @@ struct SimpleRnnUnit {
 template <class T, class F>
 struct SimpleRnnForward {
   using A = Arithmetic<T>;
-  CellStep<T> step;
+  CellTimeStep<T> step;
   CellSums<T> sums;
   NewState<T, F> state;
 
@@ -304,7 +304,7 @@ struct SimpleRnnUnitGradient {
 template <class T, class F>
 struct SimpleRnnBackward {
   using A = Arithmetic<T>;
-  CellStep<T> step;
+  CellTimeStep<T> step;
   StateGradient<T> state;
   F* sums;  // of this step: [sample][unit]
 

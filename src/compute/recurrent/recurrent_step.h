@@ -149,7 +149,7 @@ class Recurrent : public Executor {
   void zero(A* values, std::int64_t elements) const {
     launcher_.each(elements, RecurrentZeros<A>{values});
   }
-  [[nodiscard]] CellStep<T> cell_step(std::int64_t step) const {
+  [[nodiscard]] CellTimeStep<T> cell_step(std::int64_t step) const {
     return {sizes_, attributes_.gates, attributes_.activation, gates_ + step * sizes_.gate_step(),
             attributes_.mask ? tokens_ + step * sizes_.samples : nullptr};
   }

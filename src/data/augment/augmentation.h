@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "config/fields.h"
-#include "data/augment/colour_step.h"
+#include "data/augment/colour_transform.h"
 #include "data/augment/draws.h"
-#include "data/augment/spatial_step.h"
+#include "data/augment/spatial_transform.h"
 #include "tensor/shape.h"
 
 namespace trainyard {
@@ -17,7 +17,7 @@ namespace trainyard {
 class Warp;
 
 /// out = in, of `shape`.
-[[nodiscard]] inline SpatialStep identity_step(const Shape& shape) {
+[[nodiscard]] inline SpatialTransform identity_step(const Shape& shape) {
   const auto height = static_cast<std::int32_t>(shape[1]);
   const auto width = static_cast<std::int32_t>(shape[2]);
   return {.in_h = height, .in_w = width, .out_h = height, .out_w = width};
@@ -35,10 +35,10 @@ class Augmentation {
   /// Error{config} for a shape that it cannot take.
   [[nodiscard]] virtual Shape output_shape(const Shape& shape) const { return shape; }
   /// Its effect on a sample of `shape`.
-  [[nodiscard]] virtual SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                         const Shape& shape) const = 0;
+  [[nodiscard]] virtual SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                              const Shape& shape) const = 0;
   /// Its effect in evaluation (pad_crop: a centre crop); by default a copy.
-  [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const {
+  [[nodiscard]] virtual SpatialTransform eval_step(const Shape& shape) const {
     TY_CHECK(output_shape(shape) == shape, "an augmentation that resizes needs its own evaluation");
     return identity_step(shape);
   }
@@ -48,19 +48,19 @@ class Augmentation {
   /// alike.
   [[nodiscard]] virtual bool commutes_with_colours() const { return false; }
   /// Colour steps of each sample; those of a ColourAugmentation.
-  [[nodiscard]] virtual std::int32_t colour_steps() const { return 0; }
+  [[nodiscard]] virtual std::int32_t colour_transforms() const { return 0; }
   /// Writes them, for a sample of `shape`. In evaluation there are none.
   virtual void colours(const SampleKey& /*key*/, std::uint32_t /*draw*/, const Shape& /*shape*/,
-                       ColourStep* /*out*/) const {}
+                       ColourTransform* /*out*/) const {}
   /// This, if it is an affine map that may be composed with its neighbours; else null.
   [[nodiscard]] virtual const Warp* warp() const { return nullptr; }
 };
 /// An augmentation that changes colours and moves nothing; the list is in augmentations.h.
 class ColourAugmentation : public Augmentation {
  public:
-  [[nodiscard]] std::int32_t colour_steps() const override { return 1; }
-  [[nodiscard]] SpatialStep step(const SampleKey& /*key*/, std::uint32_t /*draw*/,
-                                 const Shape& shape) const final {
+  [[nodiscard]] std::int32_t colour_transforms() const override { return 1; }
+  [[nodiscard]] SpatialTransform step(const SampleKey& /*key*/, std::uint32_t /*draw*/,
+                                      const Shape& shape) const final {
     return identity_step(shape);
   }
 };

@@ -37,7 +37,7 @@ Shape ChannelShift::output_shape(const Shape& shape) const {
 }
 
 void ChannelShift::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-                           ColourStep* out) const {
+                           ColourTransform* out) const {
   const Random4 random = augment_words(key, draw);
   *out = {.change = ShiftChannels::kNumber};
   for (int c = 0; c < shape[0]; ++c) {
@@ -46,7 +46,7 @@ void ChannelShift::colours(const SampleKey& key, std::uint32_t draw, const Shape
 }
 
 void Brightness::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
-                         ColourStep* out) const {
+                         ColourTransform* out) const {
   const double factor = uniform(range_.low, range_.high, augment_words(key, draw).word[0]);
   *out = {.change = Stretch::kNumber, .amount = {static_cast<float>(factor)}};
 }
@@ -57,7 +57,7 @@ Shape HlsJitter::output_shape(const Shape& shape) const {
 }
 
 void HlsJitter::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
-                        ColourStep* out) const {
+                        ColourTransform* out) const {
   const Random4 random = augment_words(key, draw);
   *out = {
       .change = ShiftHls::kNumber,
@@ -90,13 +90,13 @@ Shape ColourJitter::output_shape(const Shape& shape) const {
   return shape;
 }
 
-std::int32_t ColourJitter::colour_steps() const {
+std::int32_t ColourJitter::colour_transforms() const {
   return (options_.brightness > 0) + (options_.contrast > 0) + (options_.saturation > 0) +
          (options_.hue > 0);
 }
 
 void ColourJitter::colours(const SampleKey& key, std::uint32_t draw, const Shape&,
-                           ColourStep* out) const {
+                           ColourTransform* out) const {
   const Random4 amounts = augment_words(key, draw), order = augment_words(key, draw, 1);
   int count = 0;
   const auto add = [&](std::uint32_t change, double range, float amount) {

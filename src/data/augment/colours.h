@@ -15,7 +15,7 @@ namespace trainyard {
 struct ShiftChannels {
   static constexpr std::uint32_t kNumber = change_number("shift_channels");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float least = sample.least(team), most = sample.largest(team);
     sample.map(team,
                [&](float x, std::int64_t c) { return limited(x + step.amount[c], least, most); });
@@ -34,7 +34,7 @@ class ChannelShift final : public ColourAugmentation {
   [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-               ColourStep* out) const override;
+               ColourTransform* out) const override;
 
  private:
   double range_;
@@ -46,7 +46,7 @@ class ChannelShift final : public ColourAugmentation {
 struct Stretch {
   static constexpr std::uint32_t kNumber = change_number("stretch");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float least = sample.least(team);
     const float raised = least < 0.0f ? -least : 0.0f;
     const float most = sample.largest(team) + raised;
@@ -72,7 +72,7 @@ class Brightness final : public ColourAugmentation {
   explicit Brightness(NumberRange range) : range_(range) {}
   [[nodiscard]] std::string_view name() const override { return kName; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-               ColourStep* out) const override;
+               ColourTransform* out) const override;
 
  private:
   NumberRange range_;
@@ -82,7 +82,7 @@ class Brightness final : public ColourAugmentation {
 struct ShiftHls {
   static constexpr std::uint32_t kNumber = change_number("shift_hls");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     sample.map_pixels(team, [&](const Rgb& p) {
       const Rgb bytes{as_byte(p.r), as_byte(p.g), as_byte(p.b)};
       return with_hls_added(bytes, step.amount[0], step.amount[1], step.amount[2]);
@@ -109,7 +109,7 @@ class HlsJitter final : public ColourAugmentation {
   [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-               ColourStep* out) const override;
+               ColourTransform* out) const override;
 
  private:
   HlsJitterOptions options_;
@@ -119,7 +119,7 @@ class HlsJitter final : public ColourAugmentation {
 struct Brighten {
   static constexpr std::uint32_t kNumber = change_number("brightness");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     sample.map(team,
                [&](float x, std::int64_t) { return limited(step.amount[0] * x, 0.0f, 255.0f); });
   }
@@ -129,7 +129,7 @@ struct Brighten {
 struct Contrast {
   static constexpr std::uint32_t kNumber = change_number("contrast");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const double grey = team.template sum<double>(sample.plane, [&](std::int64_t i) {
       return static_cast<double>(grey_of(sample.pixel(i)));
     });
@@ -145,7 +145,7 @@ struct Contrast {
 struct Saturate {
   static constexpr std::uint32_t kNumber = change_number("saturation");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float kept = step.amount[0];
     sample.map_pixels(team, [&](const Rgb& p) {
       const float grey = (1.0f - kept) * grey_of(p);
@@ -159,7 +159,7 @@ struct Saturate {
 struct TurnHue {
   static constexpr std::uint32_t kNumber = change_number("hue");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     sample.map_pixels(team, [&](const Rgb& p) { return with_hue_turned(p, step.amount[0]); });
   }
 };
@@ -182,9 +182,9 @@ class ColourJitter final : public ColourAugmentation {
   explicit ColourJitter(ColourJitterOptions options) : options_(options) {}
   [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
-  [[nodiscard]] std::int32_t colour_steps() const override;
+  [[nodiscard]] std::int32_t colour_transforms() const override;
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-               ColourStep* out) const override;
+               ColourTransform* out) const override;
 
  private:
   ColourJitterOptions options_;

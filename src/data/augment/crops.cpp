@@ -46,12 +46,12 @@ Affine Resize::eval_map(const Shape& shape) const { return resized(shape, output
 
 Shape CenterCrop::output_shape(const Shape& shape) const { return {shape[0], size_.h, size_.w}; }
 
-SpatialStep CenterCrop::step(const SampleKey&, std::uint32_t, const Shape& shape) const {
+SpatialTransform CenterCrop::step(const SampleKey&, std::uint32_t, const Shape& shape) const {
   return eval_step(shape);
 }
 
-SpatialStep CenterCrop::eval_step(const Shape& shape) const {
-  SpatialStep step = identity_step(shape);
+SpatialTransform CenterCrop::eval_step(const Shape& shape) const {
+  SpatialTransform step = identity_step(shape);
   step.out_h = static_cast<std::int32_t>(size_.h);
   step.out_w = static_cast<std::int32_t>(size_.w);
   step.dy = half_of(shape[1] - size_.h);
@@ -148,9 +148,9 @@ PadCrop::Corner PadCrop::last_corner(const Shape& shape) const {
   return {shape[1] + 2 * options_.pad - out[1], shape[2] + 2 * options_.pad - out[2]};
 }
 
-SpatialStep PadCrop::crop(const Corner& corner, const Shape& shape) const {
+SpatialTransform PadCrop::crop(const Corner& corner, const Shape& shape) const {
   const Shape out = output_shape(shape);
-  SpatialStep step = identity_step(shape);
+  SpatialTransform step = identity_step(shape);
   step.out_h = static_cast<std::int32_t>(out[1]);
   step.out_w = static_cast<std::int32_t>(out[2]);
   step.dy = static_cast<std::int32_t>(corner.y - options_.pad);
@@ -160,13 +160,13 @@ SpatialStep PadCrop::crop(const Corner& corner, const Shape& shape) const {
   return step;
 }
 
-SpatialStep PadCrop::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
+SpatialTransform PadCrop::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
   const Random4 random = augment_words(key, draw);
   const Corner last = last_corner(shape);
   return crop({drawn_index(last.y, random.word[0]), drawn_index(last.x, random.word[1])}, shape);
 }
 
-SpatialStep PadCrop::eval_step(const Shape& shape) const {
+SpatialTransform PadCrop::eval_step(const Shape& shape) const {
   const Corner last = last_corner(shape);
   return crop({last.y / 2, last.x / 2}, shape);
 }

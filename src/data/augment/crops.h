@@ -11,7 +11,7 @@ namespace trainyard {
 
 /// Stretches an image to [h, w], or so that its shorter side has `side` pixels and the longer one
 /// floor(side * longer / shorter) (torchvision's Resize). It reads between pixels edge to edge, as
-/// PyTorch's interpolate with align_corners=False, and does not smooth: pictures that become much
+/// PyTorch's interpolate with align_corners=False, and does not smooth: images that become much
 /// smaller should be read at about that size by their source.
 class Resize final : public Warp {
  public:
@@ -41,9 +41,9 @@ class CenterCrop final : public Augmentation {
   explicit CenterCrop(config::Pair size) : size_(size) {}
   [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
-  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                 const Shape& shape) const override;
-  [[nodiscard]] SpatialStep eval_step(const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform eval_step(const Shape& shape) const override;
 
  private:
   config::Pair size_;
@@ -100,9 +100,9 @@ class PadCrop final : public Augmentation {
   explicit PadCrop(PadCropOptions options) : options_(options) {}
   [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
-  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                 const Shape& shape) const override;
-  [[nodiscard]] SpatialStep eval_step(const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform eval_step(const Shape& shape) const override;
 
  private:
   /// The upper left corner in the padded image.
@@ -112,7 +112,7 @@ class PadCrop final : public Augmentation {
   };
   /// The largest corner: positions along each axis, minus one.
   [[nodiscard]] Corner last_corner(const Shape& shape) const;
-  [[nodiscard]] SpatialStep crop(const Corner& corner, const Shape& shape) const;
+  [[nodiscard]] SpatialTransform crop(const Corner& corner, const Shape& shape) const;
 
   PadCropOptions options_;
 };

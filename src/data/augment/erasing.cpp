@@ -10,8 +10,8 @@ namespace trainyard {
 namespace {
 
 /// A step that erases to one value, or to one per channel.
-ColourStep erase_to(std::span<const float> values) {
-  ColourStep step{.change = Erase::kNumber};
+ColourTransform erase_to(std::span<const float> values) {
+  ColourTransform step{.change = Erase::kNumber};
   for (std::size_t c = 0; c < kMostColourChannels; ++c) {
     step.amount[c] = values[std::min(c, values.size() - 1)];
   }
@@ -21,7 +21,7 @@ ColourStep erase_to(std::span<const float> values) {
 }  // namespace
 
 void Cutout::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-                     ColourStep* out) const {
+                     ColourTransform* out) const {
   const Random4 random = augment_words(key, draw);
   const float value = static_cast<float>(value_);
   *out = erase_to({&value, 1});
@@ -48,7 +48,7 @@ Shape RandomErasing::output_shape(const Shape& shape) const {
 }
 
 void RandomErasing::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-                            ColourStep* out) const {
+                            ColourTransform* out) const {
   *out = {};
   const Random4 random = augment_words(key, draw, kWindowTries);
   if (!happens(options_.probability, random.word[0])) return;

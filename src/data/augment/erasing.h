@@ -14,7 +14,8 @@ namespace trainyard {
 /// Sets the pixels of the step's box, rows box[0]..box[1] - 1 and columns box[2]..box[3] - 1, to
 /// f(pixel, channel).
 template <class Team, class F>
-TY_HD void map_box(const Team& team, const ColourStep& step, const SampleView& sample, const F& f) {
+TY_HD void map_box(const Team& team, const ColourTransform& step, const SampleView& sample,
+                   const F& f) {
   const std::int64_t width = step.box[3] - step.box[2];
   const std::int64_t pixels = (step.box[1] - step.box[0]) * width;
   for (std::int64_t c = 0; c < sample.channels; ++c) {
@@ -30,7 +31,7 @@ TY_HD void map_box(const Team& team, const ColourStep& step, const SampleView& s
 struct Erase {
   static constexpr std::uint32_t kNumber = change_number("erase");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     map_box(team, step, sample,
             [&](std::int64_t, std::int64_t channel) { return step.amount_of(channel); });
   }
@@ -40,7 +41,7 @@ struct Erase {
 struct EraseRandomly {
   static constexpr std::uint32_t kNumber = change_number("erase_randomly");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     map_box(team, step, sample, [&](std::int64_t pixel, std::int64_t channel) {
       const Random4 random =
           random4(step.seed, RandomStream::augment, static_cast<std::uint32_t>(channel / 4), 0,
@@ -62,7 +63,7 @@ class Cutout final : public ColourAugmentation {
   Cutout(std::int64_t size, double value) : size_(size), value_(value) {}
   [[nodiscard]] std::string_view name() const override { return kName; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-               ColourStep* out) const override;
+               ColourTransform* out) const override;
 
  private:
   std::int64_t size_;
@@ -92,7 +93,7 @@ class RandomErasing final : public ColourAugmentation {
   [[nodiscard]] std::string_view name() const override { return kName; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
   void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
-               ColourStep* out) const override;
+               ColourTransform* out) const override;
 
  private:
   RandomErasingOptions options_;

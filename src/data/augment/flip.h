@@ -20,10 +20,10 @@ class Flip final : public Augmentation {
   [[nodiscard]] std::string_view name() const override {
     return axis_ == Axis::horizontal ? "hflip" : "vflip";
   }
-  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                 const Shape& shape) const override {
+  [[nodiscard]] SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const override {
     const bool flip = happens(probability_, augment_words(key, draw).word[0]);
-    SpatialStep step = identity_step(shape);
+    SpatialTransform step = identity_step(shape);
     step.mirror_x = flip && axis_ == Axis::horizontal;
     step.mirror_y = flip && axis_ == Axis::vertical;
     return step;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "data/augment/sample_program.h"
-#include "data/augment/spatial_step.h"
+#include "data/augment/spatial_transform.h"
 #include "launcher/launch.h"
 
 namespace trainyard {
 
 /// An augmentation of an image with `channels`, from `in` to `out`.
-inline void run_step(const SpatialStep& step, std::int64_t channels, const float* in, float* out) {
+inline void run_step(const SpatialTransform& step, std::int64_t channels, const float* in,
+                     float* out) {
   CpuLauncher(1).rows(channels * step.out_h, SpatialRows{step, in, out});
 }
 

@@ -112,8 +112,8 @@ ShiftAmount Shift::amount(const SampleKey& key, std::uint32_t draw, const Shape&
           drawn_pixels(options_.x, shape[2], random.word[1])};
 }
 
-SpatialStep Shift::step_by(const ShiftAmount& amount, const Shape& shape) const {
-  SpatialStep step = identity_step(shape);
+SpatialTransform Shift::step_by(const ShiftAmount& amount, const Shape& shape) const {
+  SpatialTransform step = identity_step(shape);
   step.fill = options_.fill;
   step.value = static_cast<float>(options_.cval);
   step.interpolates = options_.interpolation == Interpolation::bilinear;

@@ -94,9 +94,9 @@ class Shift final : public Warp {
   [[nodiscard]] ShiftAmount amount(const SampleKey& key, std::uint32_t draw,
                                    const Shape& shape) const;
   /// The shift by a given amount.
-  [[nodiscard]] SpatialStep step_by(const ShiftAmount& amount, const Shape& shape) const;
-  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                 const Shape& shape) const override {
+  [[nodiscard]] SpatialTransform step_by(const ShiftAmount& amount, const Shape& shape) const;
+  [[nodiscard]] SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const override {
     return step_by(amount(key, draw, shape), shape);
   }
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,

@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 /// The shape of a step's output.
-Shape after(const SpatialStep& step, const Shape& shape) {
+Shape after(const SpatialTransform& step, const Shape& shape) {
   return {shape[0], step.out_h, step.out_w};
 }
 
@@ -38,7 +38,7 @@ float* ImageScratch::next(std::int64_t elements) {
   return image.data();
 }
 
-std::span<ColourStep> ImageScratch::colours(std::int64_t count) {
+std::span<ColourTransform> ImageScratch::colours(std::int64_t count) {
   colours_.resize(static_cast<std::size_t>(count));
   return colours_;
 }
@@ -70,9 +70,9 @@ void Pipeline::take_whitening() {
 void Pipeline::add(std::size_t i) {
   const Augmentation& added = *augment_[i];
   output_ = added.output_shape(output_);
-  if (added.colour_steps() > 0) {
+  if (added.colour_transforms() > 0) {
     colours_.push_back(static_cast<std::uint32_t>(i));
-    colour_steps_ += added.colour_steps();
+    colour_steps_ += added.colour_transforms();
     return;
   }
   if (!colours_.empty() && !added.commutes_with_colours()) {
@@ -98,7 +98,7 @@ bool Pipeline::joins_stage(std::size_t i) const {
 void Pipeline::check_size() const {
   if (output_[1] > 0 && output_[2] > 0) return;
   throw Error(ErrorKind::config,
-              "the data's pictures have sizes of their own, and 'augment' gives them no common "
+              "the data's images have sizes of their own, and 'augment' gives them no common "
               "one; add 'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
 }
 
@@ -112,7 +112,8 @@ void Pipeline::prepare(Statistics statistics) {
 }
 
 template <class MapOf>
-SpatialStep Pipeline::joined(const Stage& stage, const Shape& shape, const MapOf& map_of) const {
+SpatialTransform Pipeline::joined(const Stage& stage, const Shape& shape,
+                                  const MapOf& map_of) const {
   Affine map;
   Shape current = shape;
   for (std::uint32_t i = stage.first; i < stage.first + stage.count; ++i) {
@@ -122,15 +123,15 @@ SpatialStep Pipeline::joined(const Stage& stage, const Shape& shape, const MapOf
   return warp_step(map, augment_[stage.first]->warp()->sampling(), shape, current);
 }
 
-SpatialStep Pipeline::train_step(const Stage& stage, const SampleKey& key,
-                                 const Shape& shape) const {
+SpatialTransform Pipeline::train_step(const Stage& stage, const SampleKey& key,
+                                      const Shape& shape) const {
   if (stage.count == 1) return augment_[stage.first]->step(key, stage.first, shape);
   return joined(stage, shape, [&](const Warp& warp, std::uint32_t draw, const Shape& in) {
     return warp.map(key, draw, in);
   });
 }
 
-SpatialStep Pipeline::eval_step(const Stage& stage, const Shape& shape) const {
+SpatialTransform Pipeline::eval_step(const Stage& stage, const Shape& shape) const {
   if (stage.count == 1) return augment_[stage.first]->eval_step(shape);
   return joined(stage, shape,
                 [](const Warp& warp, std::uint32_t, const Shape& in) { return warp.eval_map(in); });
@@ -143,7 +144,7 @@ void Pipeline::fill(const Dataset& set, std::int64_t index, ImageScratch& scratc
   float* current = stages_.empty() ? out : scratch.next(shape.elements());
   set.read(index, current);
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    const SpatialStep step = step_of(stages_[i], shape);
+    const SpatialTransform step = step_of(stages_[i], shape);
     shape = after(step, shape);
     float* const next = i + 1 == stages_.size() ? out : scratch.next(shape.elements());
     run_step(step, shape[0], current, next);
@@ -152,13 +153,13 @@ void Pipeline::fill(const Dataset& set, std::int64_t index, ImageScratch& scratc
 }
 
 /// Changes the colours of a sample in place, and preprocesses it.
-void Pipeline::finish(std::span<const ColourStep> colours, float* out) const {
+void Pipeline::finish(std::span<const ColourTransform> colours, float* out) const {
   SampleProgram program{.samples = out,
                         .channels = output_[0],
                         .plane = output_[1] * output_[2],
                         .width = static_cast<std::int32_t>(output_[2]),
                         .colours = colours.data(),
-                        .colour_steps = static_cast<std::int32_t>(colours.size()),
+                        .colour_transforms = static_cast<std::int32_t>(colours.size()),
                         .pixels = {}};
   for (std::size_t first = 0; first < preprocess_.size() || first == 0; first += kMostPixelSteps) {
     program.pixels.count = 0;
@@ -166,7 +167,7 @@ void Pipeline::finish(std::span<const ColourStep> colours, float* out) const {
       program.pixels.steps[program.pixels.count++] = preprocess_[i]->step();
     }
     run_program(program);
-    program.colour_steps = 0;
+    program.colour_transforms = 0;
   }
 }
 
@@ -174,7 +175,7 @@ void Pipeline::fill_train(const Dataset& set, const SampleKey& key, ImageScratch
                           float* out) const {
   fill(set, key.index, scratch, out,
        [&](const Stage& stage, const Shape& shape) { return train_step(stage, key, shape); });
-  const std::span<ColourStep> colours = scratch.colours(colour_steps_);
+  const std::span<ColourTransform> colours = scratch.colours(colour_steps_);
   train_colours(key, colours.data());
   finish(colours, out);
 }
@@ -194,7 +195,7 @@ void Pipeline::whiten(std::int64_t count, ImageScratch& scratch, float* samples)
                  scratch.next(whitening_room(elements)));
 }
 
-void Pipeline::train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const {
+void Pipeline::train_steps(const SampleKey& key, const Shape& shape, SpatialTransform* out) const {
   Shape current = shape;
   for (const Stage& stage : stages_) {
     *out = train_step(stage, key, current);
@@ -202,7 +203,7 @@ void Pipeline::train_steps(const SampleKey& key, const Shape& shape, SpatialStep
   }
 }
 
-void Pipeline::eval_steps(const Shape& shape, SpatialStep* out) const {
+void Pipeline::eval_steps(const Shape& shape, SpatialTransform* out) const {
   Shape current = shape;
   for (const Stage& stage : stages_) {
     *out = eval_step(stage, current);
@@ -210,15 +211,15 @@ void Pipeline::eval_steps(const Shape& shape, SpatialStep* out) const {
   }
 }
 
-void Pipeline::train_colours(const SampleKey& key, ColourStep* out) const {
+void Pipeline::train_colours(const SampleKey& key, ColourTransform* out) const {
   for (const std::uint32_t i : colours_) {
     augment_[i]->colours(key, i, output_, out);
-    out += augment_[i]->colour_steps();
+    out += augment_[i]->colour_transforms();
   }
 }
 
-void Pipeline::eval_colours(ColourStep* out) const {
-  std::fill_n(out, colour_steps_, ColourStep{});
+void Pipeline::eval_colours(ColourTransform* out) const {
+  std::fill_n(out, colour_steps_, ColourTransform{});
 }
 
 bool Pipeline::reads_samples() const {
@@ -232,8 +233,8 @@ std::int64_t Pipeline::interpolating_steps() const {
       stages_, [this](const Stage& stage) { return augment_[stage.first]->interpolates(); });
 }
 
-std::vector<PixelStep> Pipeline::pixel_steps() const {
-  std::vector<PixelStep> steps;
+std::vector<PixelTransform> Pipeline::pixel_transforms() const {
+  std::vector<PixelTransform> steps;
   for (const auto& step : preprocess_) steps.push_back(step->step());
   return steps;
 }

@@ -10,8 +10,8 @@
 
 #include "config/fields.h"
 #include "data/augment/augmentation.h"
-#include "data/augment/pixel_step.h"
-#include "data/augment/spatial_step.h"
+#include "data/augment/pixel_transform.h"
+#include "data/augment/spatial_transform.h"
 #include "data/augment/statistics.h"
 #include "data/sets/dataset.h"
 
@@ -32,7 +32,7 @@ class Preprocess {
   [[nodiscard]] virtual std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                                    const Shape& shape) const = 0;
   /// The effect of a prepared one on every value. It owns the step's values.
-  [[nodiscard]] virtual PixelStep step() const = 0;
+  [[nodiscard]] virtual PixelTransform step() const = 0;
   /// The epsilon of ZCA whitening, which the pipeline does itself, if this is it.
   [[nodiscard]] virtual std::optional<double> whitens() const { return std::nullopt; }
 };
@@ -44,11 +44,11 @@ class ImageScratch {
   /// Room for an image; the other one stays as it is.
   [[nodiscard]] float* next(std::int64_t elements);
   /// Room for the colour steps of a sample.
-  [[nodiscard]] std::span<ColourStep> colours(std::int64_t count);
+  [[nodiscard]] std::span<ColourTransform> colours(std::int64_t count);
 
  private:
   std::vector<float> images_[2];
-  std::vector<ColourStep> colours_;
+  std::vector<ColourTransform> colours_;
   int last_ = 0;
 };
 
@@ -57,8 +57,8 @@ class ImageScratch {
 /// of these.
 class Pipeline {
  public:
-  /// `image` is the data set's shape, [c, h, w], with h and w 0 if its pictures have sizes of their
-  /// own. Throws Error{config} if an augmentation cannot take its input, if such pictures are given
+  /// `image` is the data set's shape, [c, h, w], with h and w 0 if its images have sizes of their
+  /// own. Throws Error{config} if an augmentation cannot take its input, if such images are given
   /// no common size, if consecutive warps sample differently, if pixels move after a change of
   /// colours, or if steps follow the whitening.
   Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
@@ -85,18 +85,18 @@ class Pipeline {
   void fill_eval(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out) const;
   /// Whitens `count` filled samples in place, if the pipeline whitens: the more, the faster.
   void whiten(std::int64_t count, ImageScratch& scratch, float* samples) const;
-  /// The augmentations of a sample of `shape`, spatial_steps() of them in order: for a device that
-  /// makes the sample itself.
-  void train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const;
-  void eval_steps(const Shape& shape, SpatialStep* out) const;
-  /// The changes of colours that follow, colour_steps() of them.
-  void train_colours(const SampleKey& key, ColourStep* out) const;
-  void eval_colours(ColourStep* out) const;
-  [[nodiscard]] std::int64_t colour_steps() const { return colour_steps_; }
-  [[nodiscard]] std::int64_t spatial_steps() const { return std::ssize(stages_); }
+  /// The augmentations of a sample of `shape`, spatial_transforms() of them in order: for a device
+  /// that makes the sample itself.
+  void train_steps(const SampleKey& key, const Shape& shape, SpatialTransform* out) const;
+  void eval_steps(const Shape& shape, SpatialTransform* out) const;
+  /// The changes of colours that follow, colour_transforms() of them.
+  void train_colours(const SampleKey& key, ColourTransform* out) const;
+  void eval_colours(ColourTransform* out) const;
+  [[nodiscard]] std::int64_t colour_transforms() const { return colour_steps_; }
+  [[nodiscard]] std::int64_t spatial_transforms() const { return std::ssize(stages_); }
   [[nodiscard]] std::int64_t interpolating_steps() const;
   /// The preprocessing steps that follow, once prepared. The pipeline owns their values.
-  [[nodiscard]] std::vector<PixelStep> pixel_steps() const;
+  [[nodiscard]] std::vector<PixelTransform> pixel_transforms() const;
   /// True if something reads a whole sample: the colours, samplewise preprocessing, whitening.
   [[nodiscard]] bool reads_samples() const;
 
@@ -109,17 +109,17 @@ class Pipeline {
   void add(std::size_t i);
   void check_size() const;
   void take_whitening();
-  [[nodiscard]] SpatialStep train_step(const Stage& stage, const SampleKey& key,
-                                       const Shape& shape) const;
-  [[nodiscard]] SpatialStep eval_step(const Stage& stage, const Shape& shape) const;
+  [[nodiscard]] SpatialTransform train_step(const Stage& stage, const SampleKey& key,
+                                            const Shape& shape) const;
+  [[nodiscard]] SpatialTransform eval_step(const Stage& stage, const Shape& shape) const;
   /// The warps of a stage as one: `map_of(warp, its place, shape of its input)`.
   template <class MapOf>
-  [[nodiscard]] SpatialStep joined(const Stage& stage, const Shape& shape,
-                                   const MapOf& map_of) const;
+  [[nodiscard]] SpatialTransform joined(const Stage& stage, const Shape& shape,
+                                        const MapOf& map_of) const;
   template <class StepOf>
   void fill(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out,
             const StepOf& step_of) const;
-  void finish(std::span<const ColourStep> colours, float* out) const;
+  void finish(std::span<const ColourTransform> colours, float* out) const;
 
   Shape image_, output_;
   std::vector<std::shared_ptr<const Augmentation>> augment_;

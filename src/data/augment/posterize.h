@@ -13,7 +13,7 @@ namespace trainyard {
 struct DropLowBits {
   static constexpr std::uint32_t kNumber = change_number("posterize");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float unit = step.amount[0];
     sample.map(team, [=](float x, std::int64_t) { return __builtin_floorf(x / unit) * unit; });
   }
@@ -35,7 +35,7 @@ class Posterize final : public ColourAugmentation {
   }
   [[nodiscard]] std::string_view name() const override { return kName; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape&,
-               ColourStep* out) const override {
+               ColourTransform* out) const override {
     *out = {};
     if (!happens(probability_, augment_words(key, draw).word[0])) return;
     *out = {.change = DropLowBits::kNumber, .amount = {static_cast<float>(1 << (8 - bits_))}};

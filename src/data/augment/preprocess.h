@@ -12,8 +12,8 @@ class Scale final : public Preprocess {
   [[nodiscard]] std::string_view name() const override { return "scale"; }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelStep step() const override {
-    return {.kind = PixelStep::Kind::scale, .factor = factor_};
+  [[nodiscard]] PixelTransform step() const override {
+    return {.kind = PixelTransform::Kind::scale, .factor = factor_};
   }
 
  private:
@@ -27,8 +27,8 @@ class MeanImage final : public Preprocess {
   [[nodiscard]] bool needs_statistics() const override { return true; }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelStep step() const override {
-    return {.kind = PixelStep::Kind::subtract_image,
+  [[nodiscard]] PixelTransform step() const override {
+    return {.kind = PixelTransform::Kind::subtract_image,
             .values = mean_.data(),
             .count = std::ssize(mean_)};
   }
@@ -46,8 +46,8 @@ class MeanRgb final : public Preprocess {
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelStep step() const override {
-    return {.kind = PixelStep::Kind::subtract_channel,
+  [[nodiscard]] PixelTransform step() const override {
+    return {.kind = PixelTransform::Kind::subtract_channel,
             .values = mean_.data(),
             .count = std::ssize(mean_)};
   }
@@ -65,8 +65,8 @@ class StdRgb final : public Preprocess {
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelStep step() const override {
-    return {.kind = PixelStep::Kind::divide_channel,
+  [[nodiscard]] PixelTransform step() const override {
+    return {.kind = PixelTransform::Kind::divide_channel,
             .values = deviation_.data(),
             .count = std::ssize(deviation_)};
   }
@@ -82,7 +82,9 @@ class SampleCenter final : public Preprocess {
   [[nodiscard]] std::string_view name() const override { return "samplewise_center"; }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelStep step() const override { return {.kind = PixelStep::Kind::subtract_mean}; }
+  [[nodiscard]] PixelTransform step() const override {
+    return {.kind = PixelTransform::Kind::subtract_mean};
+  }
 };
 
 /// Divides by the standard deviation of all of a sample's values, of the population, + 1e-7.
@@ -91,8 +93,8 @@ class SampleStd final : public Preprocess {
   [[nodiscard]] std::string_view name() const override { return "samplewise_std"; }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelStep step() const override {
-    return {.kind = PixelStep::Kind::divide_deviation};
+  [[nodiscard]] PixelTransform step() const override {
+    return {.kind = PixelTransform::Kind::divide_deviation};
   }
 };
 
@@ -104,7 +106,7 @@ class Zca final : public Preprocess {
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
   /// Nothing: the pipeline whitens.
-  [[nodiscard]] PixelStep step() const override { return {}; }
+  [[nodiscard]] PixelTransform step() const override { return {}; }
   [[nodiscard]] std::optional<double> whitens() const override { return epsilon_; }
 
  private:

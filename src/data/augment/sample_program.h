@@ -6,15 +6,15 @@
 
 #include "base/math.h"
 #include "data/augment/augmentations.h"
-#include "data/augment/colour_step.h"
-#include "data/augment/pixel_step.h"
+#include "data/augment/colour_transform.h"
+#include "data/augment/pixel_transform.h"
 #include "data/augment/sample_view.h"
 
 namespace trainyard {
 
 /// Makes the change that a colour step names, in place.
 template <class Team, class... Changes>
-TY_HD void change_colours(const Team& team, const ColourStep& step, const SampleView& sample,
+TY_HD void change_colours(const Team& team, const ColourTransform& step, const SampleView& sample,
                           std::type_identity<std::variant<Changes...>> /*list*/) {
   static_cast<void>(
       ((step.change == Changes::kNumber && (Changes::apply(team, step, sample), true)) || ...));
@@ -24,7 +24,7 @@ TY_HD void change_colours(const Team& team, const ColourStep& step, const Sample
 template <class Team>
 struct PixelChange {
   const Team& team;
-  const PixelStep& step;
+  const PixelTransform& step;
   SampleView sample;
 
   TY_HD void subtract_mean() const {
@@ -44,25 +44,25 @@ struct PixelChange {
   TY_HD void run() const {
     // One loop per kind, which the compiler vectorises.
     switch (step.kind) {
-      case PixelStep::Kind::scale:
-        return each<PixelStep::Kind::scale>();
-      case PixelStep::Kind::subtract_image:
-        return each<PixelStep::Kind::subtract_image>();
-      case PixelStep::Kind::subtract_channel:
-        return each<PixelStep::Kind::subtract_channel>();
-      case PixelStep::Kind::divide_channel:
-        return each<PixelStep::Kind::divide_channel>();
-      case PixelStep::Kind::subtract_mean:
+      case PixelTransform::Kind::scale:
+        return each<PixelTransform::Kind::scale>();
+      case PixelTransform::Kind::subtract_image:
+        return each<PixelTransform::Kind::subtract_image>();
+      case PixelTransform::Kind::subtract_channel:
+        return each<PixelTransform::Kind::subtract_channel>();
+      case PixelTransform::Kind::divide_channel:
+        return each<PixelTransform::Kind::divide_channel>();
+      case PixelTransform::Kind::subtract_mean:
         return subtract_mean();
-      case PixelStep::Kind::divide_deviation:
+      case PixelTransform::Kind::divide_deviation:
         return divide_deviation();
     }
   }
 
  private:
-  template <PixelStep::Kind kKind>
+  template <PixelTransform::Kind kKind>
   TY_HD void each() const {
-    const PixelStep known{kKind, step.factor, step.values, step.count};
+    const PixelTransform known{kKind, step.factor, step.values, step.count};
     for (std::int64_t c = 0; c < sample.channels; ++c) {
       const std::int64_t first = c * sample.plane;
       float* const of = sample.values + first;
@@ -74,7 +74,7 @@ struct PixelChange {
 /// The preprocessing of a sample, in order.
 struct PixelProgram {
   std::int32_t count = 0;  // at most kMostPixelSteps
-  PixelStep steps[kMostPixelSteps] = {};
+  PixelTransform steps[kMostPixelSteps] = {};
 };
 
 /// Colour steps, then preprocessing, of samples in place. One team per sample.
@@ -82,15 +82,15 @@ struct SampleProgram {
   float* samples = nullptr;  // [n, channels, plane]
   std::int64_t channels = 0, plane = 0;
   std::int32_t width = 0;
-  const ColourStep* colours = nullptr;  // [n, colour_steps]
-  std::int32_t colour_steps = 0;
+  const ColourTransform* colours = nullptr;  // [n, colour_transforms]
+  std::int32_t colour_transforms = 0;
   PixelProgram pixels = {};
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
     const SampleView sample{samples + n * channels * plane, channels, plane, width};
-    for (std::int32_t k = 0; k < colour_steps; ++k) {
-      change_colours(team, colours[n * colour_steps + k], sample,
+    for (std::int32_t k = 0; k < colour_transforms; ++k) {
+      change_colours(team, colours[n * colour_transforms + k], sample,
                      std::type_identity<ColourChanges>{});
     }
     for (std::int32_t k = 0; k < pixels.count; ++k) {

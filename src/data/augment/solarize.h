@@ -13,7 +13,7 @@ namespace trainyard {
 struct InvertBright {
   static constexpr std::uint32_t kNumber = change_number("solarize");
   template <class Team>
-  TY_HD static void apply(const Team& team, const ColourStep& step, const SampleView& sample) {
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float threshold = step.amount[0];
     sample.map(team, [=](float x, std::int64_t) { return x >= threshold ? 255.0f - x : x; });
   }
@@ -36,7 +36,7 @@ class Solarize final : public ColourAugmentation {
   }
   [[nodiscard]] std::string_view name() const override { return kName; }
   void colours(const SampleKey& key, std::uint32_t draw, const Shape&,
-               ColourStep* out) const override {
+               ColourTransform* out) const override {
     *out = {};
     if (!happens(probability_, augment_words(key, draw).word[0])) return;
     *out = {.change = InvertBright::kNumber, .amount = {static_cast<float>(threshold_)}};

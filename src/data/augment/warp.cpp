@@ -10,11 +10,11 @@ void declare(config::Fields& fields, Sampling& sampling) {
 
 Affine Warp::eval_map(const Shape&) const { return {}; }
 
-SpatialStep Warp::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
+SpatialTransform Warp::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
   return warp_step(map(key, draw, shape), sampling_, shape, output_shape(shape));
 }
 
-SpatialStep Warp::eval_step(const Shape& shape) const {
+SpatialTransform Warp::eval_step(const Shape& shape) const {
   return warp_step(eval_map(shape), sampling_, shape, output_shape(shape));
 }
 
@@ -33,9 +33,9 @@ Affine resized(const Shape& in, const Shape& out) {
   return {.yy = y, .y0 = 0.5 * y - 0.5, .xx = x, .x0 = 0.5 * x - 0.5};
 }
 
-SpatialStep warp_step(const Affine& map, const Sampling& sampling, const Shape& in,
-                      const Shape& out) {
-  SpatialStep step = identity_step(in);
+SpatialTransform warp_step(const Affine& map, const Sampling& sampling, const Shape& in,
+                           const Shape& out) {
+  SpatialTransform step = identity_step(in);
   step.out_h = static_cast<std::int32_t>(out[1]);
   step.out_w = static_cast<std::int32_t>(out[2]);
   if (map == Affine{}) return step;

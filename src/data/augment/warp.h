@@ -37,9 +37,9 @@ class Warp : public Augmentation {
                                    const Shape& shape) const = 0;
   /// The map in evaluation; by default none.
   [[nodiscard]] virtual Affine eval_map(const Shape& shape) const;
-  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
-                                 const Shape& shape) const override;
-  [[nodiscard]] SpatialStep eval_step(const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform eval_step(const Shape& shape) const override;
   [[nodiscard]] bool interpolates() const override {
     return sampling_.interpolation == Interpolation::bilinear;
   }
@@ -54,7 +54,7 @@ class Warp : public Augmentation {
 /// From out pixels to in pixels of an axis stretched from `in` to `out`, edge to edge.
 [[nodiscard]] Affine resized(const Shape& in, const Shape& out);
 /// The step out(p) = in(map(p)) between images of these shapes; a copy if nothing moves.
-[[nodiscard]] SpatialStep warp_step(const Affine& map, const Sampling& sampling, const Shape& in,
-                                    const Shape& out);
+[[nodiscard]] SpatialTransform warp_step(const Affine& map, const Sampling& sampling,
+                                         const Shape& in, const Shape& out);
 
 }  // namespace trainyard

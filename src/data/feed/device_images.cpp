@@ -25,9 +25,9 @@ void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, con
   source_.set = bytes_.data();
   source_.set_h = static_cast<std::int32_t>(image[1]);
   source_.set_w = static_cast<std::int32_t>(image[2]);
-  source_.spatial_steps = static_cast<std::int32_t>(pipeline.spatial_steps());
+  source_.spatial_transforms = static_cast<std::int32_t>(pipeline.spatial_transforms());
   PixelProgram pixels;
-  for (PixelStep step : pipeline.pixel_steps()) {
+  for (PixelTransform step : pipeline.pixel_transforms()) {
     const std::span<const float> values(step.values, static_cast<std::size_t>(step.count));
     step.values = values_.emplace_back(device, queue, values).data();
     pixels.steps[pixels.count++] = step;
@@ -40,7 +40,7 @@ void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, con
                 .channels = out[0],
                 .plane = out[1] * out[2],
                 .width = static_cast<std::int32_t>(out[2]),
-                .colour_steps = static_cast<std::int32_t>(pipeline.colour_steps()),
+                .colour_transforms = static_cast<std::int32_t>(pipeline.colour_transforms()),
                 .pixels = pixels};
   } else {
     source_.pixels = pixels;
@@ -54,9 +54,9 @@ void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, con
 }
 
 std::string DeviceImages::fault(const Pipeline& pipeline) {
-  if (pipeline.input_shape()[1] == 0) return "its pictures have sizes of their own";
+  if (pipeline.input_shape()[1] == 0) return "its images have sizes of their own";
   if (pipeline.interpolating_steps() > 1) return "more than one augmentation interpolates";
-  if (pipeline.pixel_steps().size() <= kMostPixelSteps) return "";
+  if (pipeline.pixel_transforms().size() <= kMostPixelSteps) return "";
   return "there are more than " + std::to_string(kMostPixelSteps) + " preprocessing steps";
 }
 

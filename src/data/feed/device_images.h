@@ -17,8 +17,8 @@ namespace trainyard {
 /// The parts of a batch from which it is made, on the device.
 struct DeviceBatch {
   const std::int64_t* sample_index = nullptr;  // [n]
-  const SpatialStep* spatial = nullptr;        // [n, Pipeline::spatial_steps()]
-  const ColourStep* colours = nullptr;         // [n, Pipeline::colour_steps()]
+  const SpatialTransform* spatial = nullptr;   // [n, Pipeline::spatial_transforms()]
+  const ColourTransform* colours = nullptr;    // [n, Pipeline::colour_transforms()]
   const std::uint8_t* bytes = nullptr;         // [n, c, h, w]; not of a set that stays there
   CopyWords words = {};                        // copied by the same launch
 };

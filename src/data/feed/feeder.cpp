@@ -9,15 +9,15 @@
 #include <thread>
 
 #include "base/error.h"
-#include "data/feed/step_mask.h"
+#include "data/feed/time_step_mask.h"
 
 namespace trainyard {
 
 /// A field of the batches: its place among those of the set.
 struct BatchField {
   std::size_t index = 0;
-  std::size_t bytes = 0;                        // of a sample
-  std::optional<StepMask> mask = std::nullopt;  // of the lengths that are there
+  std::size_t bytes = 0;                            // of a sample
+  std::optional<TimeStepMask> mask = std::nullopt;  // of the lengths that are there
 };
 
 namespace {
@@ -52,7 +52,7 @@ void check_options(const Dataset& set, const FeederOptions& options) {
 
 BatchField find_field(const Dataset& set, const std::string& name) {
   if (name == kMaskField) {
-    const StepMask mask(set);
+    const TimeStepMask mask(set);
     return {.bytes = mask.bytes(), .mask = mask};
   }
   const std::vector<SampleField> fields = set.fields();
@@ -106,8 +106,8 @@ struct Feeder::Slot {
   std::vector<float> weights;
   std::vector<std::int32_t> labels, mask;  // of one sample, for its weights
   std::vector<std::int64_t> sample_index;
-  std::vector<SpatialStep> spatial;
-  std::vector<ColourStep> colours;
+  std::vector<SpatialTransform> spatial;
+  std::vector<ColourTransform> colours;
   std::int64_t ready = -1;   // the number of the batch that is here; -1: none
   std::exception_ptr error;  // or why it could not be made
   Batch batch;
@@ -124,7 +124,7 @@ struct Feeder::State {
   void make_batch(std::int64_t number, Slot& slot, ImageScratch& scratch) const;
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
   void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
-  void fill_steps(const SampleKey& key, SpatialStep* spatial, ColourStep* colours) const;
+  void fill_steps(const SampleKey& key, SpatialTransform* spatial, ColourTransform* colours) const;
   void fill_field(const BatchField& field, std::int64_t index, std::byte* out) const;
   void fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const;
   void fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const;
@@ -199,8 +199,8 @@ void Feeder::State::allocate(Slot& slot) const {
   const bool made = options.images == BatchImages::made;
   sized(slot.images, made ? image_elements : 0);
   sized(slot.bytes, options.images == BatchImages::bytes ? set_elements : 0);
-  sized(slot.spatial, made ? 0 : pipeline.spatial_steps());
-  sized(slot.colours, made ? 0 : pipeline.colour_steps());
+  sized(slot.spatial, made ? 0 : pipeline.spatial_transforms());
+  sized(slot.colours, made ? 0 : pipeline.colour_transforms());
   slot.fields.resize(fields.size());
   for (std::size_t field = 0; field < fields.size(); ++field) {
     sized(slot.fields[field], static_cast<std::int64_t>(fields[field].bytes));
@@ -229,8 +229,8 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
   if (options.images == BatchImages::made) {
     fill_image(key, own_scratch, slot.images.data() + i * image_elements);
   } else {
-    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_steps(),
-               slot.colours.data() + i * pipeline.colour_steps());
+    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_transforms(),
+               slot.colours.data() + i * pipeline.colour_transforms());
   }
   if (options.images == BatchImages::bytes) {
     set.read_bytes(index, slot.bytes.data() + i * set_elements);
@@ -278,8 +278,8 @@ void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, 
   }
 }
 
-void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* spatial,
-                               ColourStep* colours) const {
+void Feeder::State::fill_steps(const SampleKey& key, SpatialTransform* spatial,
+                               ColourTransform* colours) const {
   if (options.train) {
     pipeline.train_steps(key, set.sample_shape(key.index), spatial);
     pipeline.train_colours(key, colours);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/augment/pipeline.h"
-#include "data/feed/weight_rule.h"
+#include "data/feed/class_weight_policy.h"
 #include "data/sets/dataset.h"
 #include "data/sets/epoch_order.h"
 
@@ -31,8 +31,10 @@ struct Batch {
   std::span<const std::int64_t> sample_index;  // [n], into the data set
   std::int64_t valid = 0;                      // real samples; the rest repeats sample 0 of the set
   std::span<const std::uint8_t> bytes = {};    // [n, c, h, w] of the set: BatchImages::bytes
-  std::span<const SpatialStep> spatial = {};   // [n, Pipeline::spatial_steps()]; not with `made`
-  std::span<const ColourStep> colours = {};    // [n, Pipeline::colour_steps()]; not with `made`
+  std::span<const SpatialTransform> spatial =
+      {};  // [n, Pipeline::spatial_transforms()]; not with `made`
+  std::span<const ColourTransform> colours =
+      {};  // [n, Pipeline::colour_transforms()]; not with `made`
 };
 
 struct FeederOptions {
@@ -44,8 +46,8 @@ struct FeederOptions {
   int workers = 1;    // 0: the caller's thread does the work
   int prefetch = 2;   // batches ready ahead, at least 1
   BatchImages images = BatchImages::made;
-  std::vector<std::string> fields{kLabelField};  // of the samples, or kMaskField, in the batches
-  std::optional<WeightRule> weights = {};        // of the samples; not given: batches have none
+  std::vector<std::string> fields{kLabelField};   // of the samples, or kMaskField, in the batches
+  std::optional<ClassWeightPolicy> weights = {};  // of the samples; not given: batches have none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
   // In training: the number of batches that such a slice is split into, returned one after another.

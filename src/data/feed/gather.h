@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "data/augment/sample_program.h"
-#include "data/augment/spatial_step.h"
+#include "data/augment/spatial_transform.h"
 #include "launcher/pack.h"
 #include "tensor/layout.h"
 
@@ -55,8 +55,8 @@ struct GatherSource {
   const std::uint8_t* set = nullptr;           // [samples, c * set_h * set_w]: c planes of the
                                                // size that the first step reads, or set_h, set_w
   const std::int64_t* sample_index = nullptr;  // [n]; null: sample i of the batch is i of `set`
-  const SpatialStep* spatial = nullptr;        // [n, spatial_steps], the first one first
-  std::int32_t set_h = 0, set_w = 0, spatial_steps = 0;
+  const SpatialTransform* spatial = nullptr;   // [n, spatial_transforms], the first one first
+  std::int32_t set_h = 0, set_w = 0, spatial_transforms = 0;
   PixelProgram pixels;  // none of them samplewise
 };
 
@@ -64,7 +64,7 @@ struct GatherSource {
 struct AugmentedImage {
   const std::uint8_t* plane;
   std::int32_t width;
-  const SpatialStep* steps;
+  const SpatialTransform* steps;
 
   /// The value at (y, x) after the first `count` steps, which take whole pixels.
   [[nodiscard]] TY_HD float whole(std::int32_t count, std::int64_t y, std::int64_t x) const {
@@ -88,7 +88,8 @@ struct AugmentedImage {
 
  private:
   /// Maps a pixel of a step's output to one of its input; false if it is the step's constant.
-  [[nodiscard]] TY_HD static bool move(const SpatialStep& step, std::int64_t& y, std::int64_t& x) {
+  [[nodiscard]] TY_HD static bool move(const SpatialTransform& step, std::int64_t& y,
+                                       std::int64_t& x) {
     const SamplePoint place = step.place(y, x);
     y = extended_index(place.y, step.in_h, step.fill);
     x = extended_index(place.x, step.in_w, step.fill);
@@ -109,14 +110,14 @@ struct GatherBatch {
     const std::int64_t index = from.sample_index == nullptr ? at.n : from.sample_index[at.n];
     const std::uint8_t* const sample =
         from.set + index * layout.extent[1] * (std::int64_t{from.set_h} * from.set_w);
-    const SpatialStep* const steps = from.spatial + at.n * from.spatial_steps;
-    const bool moved = from.spatial_steps > 0;
+    const SpatialTransform* const steps = from.spatial + at.n * from.spatial_transforms;
+    const bool moved = from.spatial_transforms > 0;
     const std::int32_t sample_h = moved ? steps->in_h : from.set_h;
     const std::int32_t sample_w = moved ? steps->in_w : from.set_w;
     const std::int64_t plane = std::int64_t{sample_h} * sample_w;
     write_pixel(layout, images, at, [&](std::int64_t c) {
       const AugmentedImage image{sample + c * plane, sample_w, steps};
-      float value = image.at(from.spatial_steps, at.y, at.x);
+      float value = image.at(from.spatial_transforms, at.y, at.x);
       for (std::int32_t k = 0; k < from.pixels.count; ++k) {
         value = from.pixels.steps[k].applied(value, c, c * of_image + at.place);
       }

@@ -3,49 +3,49 @@
 
 #include <memory>
 
+#include "data/images/image.h"
 #include "data/images/image_decode.h"
-#include "data/images/picture.h"
 
 namespace trainyard {
 
 /// The size that the header claims. Throws Error{data} for a file that is none of the three,
 /// or has more than 16,384 pixels per side.
-[[nodiscard]] ImageSize stb_size(const EncodedImage& image);
+[[nodiscard]] ImageSize stb_size(const EncodedImage& encoded);
 
 /// Pixels as stb_image gives them, [h, w, channels].
 using StbPixels = std::unique_ptr<std::uint8_t, void (*)(void*)>;
 /// Decodes an image of `size` = stb_size() without further checks. Throws Error{data} for a damaged
 /// file.
-[[nodiscard]] StbPixels stb_pixels(const EncodedImage& image, ImageSize size, int channels);
+[[nodiscard]] StbPixels stb_pixels(const EncodedImage& encoded, ImageSize size, int channels);
 
 /// Decodes a PNG or BMP of `size` = stb_size(), without checks of what stb relies on. Throws
 /// Error{data} for a damaged file.
-[[nodiscard]] Picture stb_decode(const EncodedImage& image, ImageSize size, int channels);
+[[nodiscard]] Image stb_decode(const EncodedImage& encoded, ImageSize size, int channels);
 
-// The first picture of GIF files, decoded by stb_image.
+// The first image of GIF files, decoded by stb_image.
 
 /// Up to the palette.
 inline constexpr std::size_t kGifHeaderBytes = 13;
 
-/// Decodes the first picture of a GIF of `size` = stb_size(). A transparent pixel has its colour in
-/// the palette, and so have pixels around a picture that is smaller than the GIF: that of the
+/// Decodes the first image of a GIF of `size` = stb_size(). A transparent pixel has its colour in
+/// the palette, and so have pixels around an image that is smaller than the GIF: that of the
 /// transparent index, or of index 0, as Pillow gives them. Throws Error{data} for a file that ends
-/// before the end of the picture, and for other damage.
-[[nodiscard]] Picture decode_gif(const EncodedImage& image, ImageSize size, int channels);
+/// before the end of the image, and for other damage.
+[[nodiscard]] Image decode_gif(const EncodedImage& encoded, ImageSize size, int channels);
 
 // BMP files, decoded by stb_image.
 
 /// Decodes a BMP of `size` = stb_size(). A colour that its palette lacks is black, as for Pillow.
 /// Throws Error{data} for a damaged file.
-[[nodiscard]] Picture decode_bmp(const EncodedImage& image, ImageSize size, int channels);
+[[nodiscard]] Image decode_bmp(const EncodedImage& encoded, ImageSize size, int channels);
 
 // WebP files, through libwebp.
 
 /// The size that the header claims. Throws Error{data} for a damaged header.
-[[nodiscard]] ImageSize webp_size(const EncodedImage& image);
+[[nodiscard]] ImageSize webp_size(const EncodedImage& encoded);
 
-/// Decodes an image of `size` = webp_size(), of an animation the first picture; an alpha channel is
+/// Decodes an image of `size` = webp_size(), of an animation the first image; an alpha channel is
 /// dropped. Throws Error{data} for a damaged file.
-[[nodiscard]] Picture decode_webp(const EncodedImage& image, ImageSize size, int channels);
+[[nodiscard]] Image decode_webp(const EncodedImage& encoded, ImageSize size, int channels);
 
 }  // namespace trainyard

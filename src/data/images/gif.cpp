@@ -12,23 +12,23 @@ namespace {
 constexpr std::size_t kRgbaBytes = 4;  // red, green, blue, alpha
 using Colour = std::array<std::uint8_t, 3>;
 
-/// Walks the blocks up to the end of the first picture (GIF89a specification, 18 to 23), and turns
+/// Walks the blocks up to the end of the first frame (GIF89a specification, 18 to 23), and turns
 /// its transparency off in a copy of the file, so that stb gives transparent pixels their colour.
-class FirstPicture {
+class FirstFrame {
  public:
-  explicit FirstPicture(const EncodedImage& image)
-      : bytes_(image.bytes.begin(), image.bytes.end()), name_(image.name) {
+  explicit FirstFrame(const EncodedImage& encoded)
+      : bytes_(encoded.bytes.begin(), encoded.bytes.end()), name_(encoded.name) {
     at_ = kGifHeaderBytes;
     const std::size_t global = at_;
     take_palette(number(10, 1), global);
     number(11, 1);
     bytes_[11] = std::byte{0};  // the background: stb would draw it where nothing is drawn
     while (next_byte() == kExtension) take_extension();
-    take_picture(global);
+    take_image(global);
   }
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  /// Whether the picture has the pixel.
+  /// Whether the image has the pixel.
   [[nodiscard]] bool covers(std::int64_t y, std::int64_t x) const {
     return y >= top_ && y < top_ + size_.h && x >= left_ && x < left_ + size_.w;
   }
@@ -39,7 +39,7 @@ class FirstPicture {
 
   std::size_t number(std::size_t at, std::size_t count) const {
     if (at + count > bytes_.size()) {
-      bad_file(name_, "is truncated: its first picture extends beyond the file's " +
+      bad_file(name_, "is truncated: its first frame extends beyond the file's " +
                           std::to_string(bytes_.size()) + " bytes");
     }
     std::size_t value = 0;
@@ -67,7 +67,7 @@ class FirstPicture {
     }
     skip_blocks();
   }
-  void take_picture(std::size_t global) {
+  void take_image(std::size_t global) {
     const auto extent = [&](std::size_t i) {
       return static_cast<std::int64_t>(number(at_ + 2 * i, 2));
     };
@@ -85,7 +85,7 @@ class FirstPicture {
   std::vector<std::byte> bytes_;
   const std::string& name_;
   std::size_t at_ = 0, palette_at_ = 0;
-  std::size_t index_ = 0;  // in the palette, of the colour around the picture
+  std::size_t index_ = 0;  // in the palette, of the colour around the image
   std::int64_t left_ = 0, top_ = 0;
   ImageSize size_;
   Colour around_{};
@@ -93,25 +93,25 @@ class FirstPicture {
 
 }  // namespace
 
-Picture decode_gif(const EncodedImage& image, ImageSize size, int channels) {
-  const FirstPicture first(image);
+Image decode_gif(const EncodedImage& encoded, ImageSize size, int channels) {
+  const FirstFrame first(encoded);
   const StbPixels drawn =
-      stb_pixels({first.bytes(), image.name, image.max_pixels}, size, kRgbaBytes);
-  Picture picture(size, 3);
+      stb_pixels({first.bytes(), encoded.name, encoded.max_pixels}, size, kRgbaBytes);
+  Image image(size, 3);
   const std::uint8_t* from = drawn.get();
   for (std::int64_t y = 0; y < size.h; ++y) {
-    std::uint8_t* to = picture.row(y);
+    std::uint8_t* to = image.row(y);
     for (std::int64_t x = 0; x < size.w; ++x, from += kRgbaBytes, to += 3) {
       const bool is_drawn = from[3] != 0;
       if (!is_drawn && first.covers(y, x)) {
-        bad_file(image.name,
-                 "is damaged: a pixel of its first picture is missing, or its palette "
+        bad_file(encoded.name,
+                 "is damaged: a pixel of its first frame is missing, or its palette "
                  "lacks the colour");
       }
       std::copy_n(is_drawn ? from : first.around().data(), 3, to);
     }
   }
-  return channels == 1 ? grey_of(picture) : std::move(picture);
+  return channels == 1 ? grey_of(image) : std::move(image);
 }
 
 }  // namespace trainyard

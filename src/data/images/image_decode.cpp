@@ -17,41 +17,34 @@ namespace trainyard {
 
 namespace {
 
-Picture upright_jpeg(const EncodedImage& image, int channels) {
-  const JpegHeader header = jpeg_header(image);
-  Picture stored = decode_jpeg(image, channels, {.size = header.stored});
+Image upright_jpeg(const EncodedImage& encoded, int channels) {
+  const JpegHeader header = jpeg_header(encoded);
+  Image stored = decode_jpeg(encoded, channels, {.size = header.stored});
   return header.orientation.value == 1 ? std::move(stored) : turned(stored, header.orientation);
 }
 
 }  // namespace
 
-ImageSize image_size(const EncodedImage& image) {
-  const ImageFormat format = image_format(image);
-  if (format == ImageFormat::jpeg) return jpeg_header(image).size();
-  if (format == ImageFormat::gif && image.bytes.size() < kGifHeaderBytes) {
-    bad_file(image.name, "is truncated: it ends in its header");
+ImageSize image_size(const EncodedImage& encoded) {
+  const ImageFormat format = image_format(encoded);
+  if (format == ImageFormat::jpeg) return jpeg_header(encoded).size();
+  if (format == ImageFormat::gif && encoded.bytes.size() < kGifHeaderBytes) {
+    bad_file(encoded.name, "is truncated: it ends in its header");
   }
-  const ImageSize size = format == ImageFormat::webp ? webp_size(image) : stb_size(image);
-  check_claim(image, size);
+  const ImageSize size = format == ImageFormat::webp ? webp_size(encoded) : stb_size(encoded);
+  check_claim(encoded, size);
   return size;
 }
 
-Picture decode_picture(const EncodedImage& image, int channels) {
-  const ImageFormat format = image_format(image);
-  if (format == ImageFormat::jpeg) return upright_jpeg(image, channels);
-  const ImageSize size = image_size(image);
-  if (format == ImageFormat::webp) return decode_webp(image, size, channels);
-  if (format == ImageFormat::gif) return decode_gif(image, size, channels);
-  if (format == ImageFormat::bmp) return decode_bmp(image, size, channels);
-  check_png(image);
-  return stb_decode(image, size, channels);
-}
-
-void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_t> out) {
-  const Picture picture = decode_picture(image, channels);
-  TY_CHECK(std::ssize(out) == picture.size().pixels() * channels,
-           "planes of another size than the picture");
-  copy_planes(picture, out.data());
+Image decode_image(const EncodedImage& encoded, int channels) {
+  const ImageFormat format = image_format(encoded);
+  if (format == ImageFormat::jpeg) return upright_jpeg(encoded, channels);
+  const ImageSize size = image_size(encoded);
+  if (format == ImageFormat::webp) return decode_webp(encoded, size, channels);
+  if (format == ImageFormat::gif) return decode_gif(encoded, size, channels);
+  if (format == ImageFormat::bmp) return decode_bmp(encoded, size, channels);
+  check_png(encoded);
+  return stb_decode(encoded, size, channels);
 }
 
 namespace {
@@ -64,7 +57,7 @@ std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
 
 }  // namespace
 
-ImageSize picture_file_size(const std::filesystem::path& path, std::int64_t max_pixels) {
+ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pixels) {
   constexpr std::uint64_t kStart = 1 << 16;
   const InputFile file(path, ErrorKind::data);
   std::vector<std::byte> start(std::min(file.size(), kStart));
@@ -78,12 +71,12 @@ ImageSize picture_file_size(const std::filesystem::path& path, std::int64_t max_
   return image_size({file_bytes(path), path.string(), max_pixels});
 }
 
-Picture read_picture_file(const std::filesystem::path& path, int channels, std::int64_t max_pixels,
-                          std::string* hash) {
+Image read_image_file(const std::filesystem::path& path, int channels, std::int64_t max_pixels,
+                      std::string* hash) {
   const std::vector<std::byte> bytes = file_bytes(path);
-  Picture picture = decode_picture({bytes, path.string(), max_pixels}, channels);
+  Image image = decode_image({bytes, path.string(), max_pixels}, channels);
   if (hash != nullptr) *hash = hash128_hex(bytes);
-  return picture;
+  return image;
 }
 
 }  // namespace trainyard

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "data/images/picture.h"
+#include "data/images/image.h"
 
 namespace trainyard {
 
@@ -28,27 +28,23 @@ struct EncodedImage {
 
 /// The size that the header claims, upright: of a JPEG with an Exif orientation after turning it.
 /// Throws Error{data} for other formats and for an image beyond the limits. Decodes nothing.
-[[nodiscard]] ImageSize image_size(const EncodedImage& image);
+[[nodiscard]] ImageSize image_size(const EncodedImage& encoded);
 
 /// Decodes to 1 (grey) or 3 (red, green, blue) channels, upright; an alpha channel is dropped, 16
-/// bits become 8 (the higher ones), of an animated PNG the still picture is taken, of an animated
+/// bits become 8 (the higher ones), of an animated PNG the still image is taken, of an animated
 /// GIF or WebP the first one. Temporary memory is bounded by the claimed size and the file's.
 /// Throws Error{data} for a damaged file.
-[[nodiscard]] Picture decode_picture(const EncodedImage& image, int channels);
+[[nodiscard]] Image decode_image(const EncodedImage& encoded, int channels);
 
-/// As decode_picture(), to planes [channels, h, w] of image_size().
-void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_t> out);
+// An image in a file.
 
-// A picture in a file.
+/// The upright size in the header of an image file, of which no more than the start is read if the
+/// header is there. Throws Error{data}: not an image, more than `max_pixels`.
+[[nodiscard]] ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pixels);
 
-/// The upright size in the header of a picture file, of which no more than the start is read if the
-/// header is there. Throws Error{data}: not a picture, more than `max_pixels`.
-[[nodiscard]] ImageSize picture_file_size(const std::filesystem::path& path,
-                                          std::int64_t max_pixels);
-
-/// The picture, decoded to 1 or 3 channels, upright; `hash`, if given, gets the XXH3-128 of the
+/// The image, decoded to 1 or 3 channels, upright; `hash`, if given, gets the XXH3-128 of the
 /// file. Throws Error{data} for a damaged one.
-[[nodiscard]] Picture read_picture_file(const std::filesystem::path& path, int channels,
-                                        std::int64_t max_pixels, std::string* hash = nullptr);
+[[nodiscard]] Image read_image_file(const std::filesystem::path& path, int channels,
+                                    std::int64_t max_pixels, std::string* hash = nullptr);
 
 }  // namespace trainyard

@@ -28,10 +28,10 @@ constexpr std::array kOthers{
 
 }  // namespace
 
-ImageFormat image_format(const EncodedImage& image) {
-  const std::string_view text(reinterpret_cast<const char*>(image.bytes.data()),
-                              image.bytes.size());
-  if (text.empty()) bad_file(image.name, "is empty; get the picture again or remove it");
+ImageFormat image_format(const EncodedImage& encoded) {
+  const std::string_view text(reinterpret_cast<const char*>(encoded.bytes.data()),
+                              encoded.bytes.size());
+  if (text.empty()) bad_file(encoded.name, "is empty; get the image again or remove it");
   if (text.starts_with("\x89PNG\r\n\x1a\n")) return ImageFormat::png;
   if (text.starts_with("\xff\xd8\xff")) return ImageFormat::jpeg;
   if (text.starts_with("BM")) return ImageFormat::bmp;
@@ -39,19 +39,19 @@ ImageFormat image_format(const EncodedImage& image) {
   if (text.starts_with("RIFF") && text.substr(0, 12).ends_with("WEBP")) return ImageFormat::webp;
   for (const Signature& other : kOthers) {
     if (text.size() < other.offset || !text.substr(other.offset).starts_with(other.bytes)) continue;
-    bad_file(image.name, "is " + std::string(other.name) + " file, expected " + kImageFormats +
-                             "; convert it, for instance to PNG");
+    bad_file(encoded.name, "is " + std::string(other.name) + " file, expected " + kImageFormats +
+                               "; convert it, for instance to PNG");
   }
-  bad_file(image.name, "is not a " + std::string(kImageFormats) +
-                           " file: its first bytes are of none of them; convert or remove it");
+  bad_file(encoded.name, "is not a " + std::string(kImageFormats) +
+                             " file: its first bytes are of none of them; convert or remove it");
 }
 
 namespace {
 
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 
-std::string_view text_of(const EncodedImage& image) {
-  return {reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size()};
+std::string_view text_of(const EncodedImage& encoded) {
+  return {reinterpret_cast<const char*>(encoded.bytes.data()), encoded.bytes.size()};
 }
 
 std::uint32_t big_endian(std::string_view text) {
@@ -68,32 +68,32 @@ std::uint32_t checksum(std::string_view text) {
 
 }  // namespace
 
-void check_claim(const EncodedImage& image, const ImageSize& size) {
-  if (size.h >= 1 && size.w >= 1 && size.pixels() <= image.max_pixels) return;
-  bad_file(image.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
-                           " pixels, expected at least one and at most max_pixels = " +
-                           std::to_string(image.max_pixels));
+void check_claim(const EncodedImage& encoded, const ImageSize& size) {
+  if (size.h >= 1 && size.w >= 1 && size.pixels() <= encoded.max_pixels) return;
+  bad_file(encoded.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
+                             " pixels, expected at least one and at most max_pixels = " +
+                             std::to_string(encoded.max_pixels));
 }
 
 /// A chunk is its length, four letters, that many bytes, and the CRC-32 of letters and bytes.
-void check_png(const EncodedImage& image) {
+void check_png(const EncodedImage& encoded) {
   constexpr std::size_t kFrame = 12;  // length, letters, checksum
-  const std::string_view text = text_of(image);
+  const std::string_view text = text_of(encoded);
   std::size_t at = kPngSignature.size();
   for (std::string_view type; type != "IEND";) {
     const std::string where = "at byte " + std::to_string(at);
     const bool framed = text.size() - at >= kFrame;
     const std::size_t length = framed ? big_endian(text.substr(at)) : 0;
     if (!framed || length > text.size() - at - kFrame) {
-      bad_file(image.name, "is truncated: the chunk " + where + " extends beyond the file's " +
-                               std::to_string(text.size()) + " bytes");
+      bad_file(encoded.name, "is truncated: the chunk " + where + " extends beyond the file's " +
+                                 std::to_string(text.size()) + " bytes");
     }
     type = text.substr(at + 4, 4);
     if (checksum(text.substr(at + 4, 4 + length)) != big_endian(text.substr(at + 8 + length))) {
-      bad_file(image.name, "is damaged: the chunk " + where + " does not match its checksum");
+      bad_file(encoded.name, "is damaged: the chunk " + where + " does not match its checksum");
     }
     if (type == "IDAT" && length == 0)
-      bad_file(image.name, "is damaged: the chunk " + where + " is empty");
+      bad_file(encoded.name, "is damaged: the chunk " + where + " is empty");
     at += kFrame + length;
   }
 }

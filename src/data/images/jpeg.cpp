@@ -17,7 +17,7 @@ namespace trainyard {
 
 namespace {
 
-/// A progressive picture is decoded once per scan, so a small file with thousands of scans would
+/// A progressive image is decoded once per scan, so a small file with thousands of scans would
 /// take minutes. Encoders write about ten.
 constexpr int kMostScans = 100;
 
@@ -51,7 +51,7 @@ void limit_scans(j_common_ptr info) {
 /// stack must need no destructor.
 class Decompression {
  public:
-  explicit Decompression(const EncodedImage& image) : image_(image) {
+  explicit Decompression(const EncodedImage& encoded) : encoded_(encoded) {
     info().err = jpeg_std_error(&errors_.base);
     errors_.base.error_exit = Errors::leave;
     errors_.base.emit_message = Errors::warn;
@@ -59,8 +59,8 @@ class Decompression {
     guarded([this] {
       jpeg_create_decompress(&info());
       info().progress = &progress_;
-      jpeg_mem_src(&info(), reinterpret_cast<const unsigned char*>(image_.bytes.data()),
-                   image_.bytes.size());
+      jpeg_mem_src(&info(), reinterpret_cast<const unsigned char*>(encoded_.bytes.data()),
+                   encoded_.bytes.size());
       jpeg_save_markers(&info(), JPEG_APP0 + 1, 0xffff);
       jpeg_read_header(&info(), TRUE);
     });
@@ -71,9 +71,9 @@ class Decompression {
   template <class Work>
   void guarded(const Work& work) {
     if (setjmp(errors_.escape) == 0) return work();
-    bad_file(image_.name, "cannot be decoded (" + std::string(errors_.text) +
-                              "); it is truncated or damaged, or a kind of JPEG that is not "
-                              "supported");
+    bad_file(encoded_.name, "cannot be decoded (" + std::string(errors_.text) +
+                                "); it is truncated or damaged, or a kind of JPEG that is not "
+                                "supported");
   }
   jpeg_decompress_struct& info() { return owner_.info; }
 
@@ -87,15 +87,15 @@ class Decompression {
     jpeg_decompress_struct info{};
   };
 
-  const EncodedImage& image_;
+  const EncodedImage& encoded_;
   Errors errors_{};
   jpeg_progress_mgr progress_{};
   Owner owner_;
 };
 
-JpegHeader header_of(const EncodedImage& image, const jpeg_decompress_struct& info) {
+JpegHeader header_of(const EncodedImage& encoded, const jpeg_decompress_struct& info) {
   JpegHeader header{{info.image_height, info.image_width}, {}};
-  check_claim(image, header.stored);
+  check_claim(encoded, header.stored);
   for (const auto* marker = info.marker_list; marker != nullptr; marker = marker->next) {
     const std::span<const JOCTET> bytes(marker->data, marker->data_length);
     const Orientation found = exif_orientation(std::as_bytes(bytes));
@@ -125,11 +125,11 @@ void convert_cmyk(const std::uint8_t* cmyk, std::int64_t pixels, int channels, s
   }
 }
 
-/// Reads the rows of a part of a picture.
+/// Reads the rows of a part of an image.
 class PartReader {
  public:
-  PartReader(Decompression& file, int channels, const PicturePart& part)
-      : file_(file), part_(part), picture_(part.size, channels) {
+  PartReader(Decompression& file, int channels, const ImagePart& part)
+      : file_(file), part_(part), image_(part.size, channels) {
     jpeg_decompress_struct& info = file.info();
     info.scale_num = 1;
     info.scale_denom = static_cast<unsigned>(part.reduction);
@@ -138,23 +138,23 @@ class PartReader {
     if (cmyk_) info.out_color_space = JCS_CMYK;
   }
 
-  Picture read() {
+  Image read() {
     jpeg_decompress_struct& info = file_.info();
     file_.guarded([&info] { jpeg_start_decompress(&info); });
     TY_CHECK(part_.top + part_.size.h <= info.output_height &&
                  part_.left + part_.size.w <= info.output_width,
-             "a part outside its picture");
+             "a part outside its image");
     skip();
-    const int stored = cmyk_ ? 4 : picture_.channels();
+    const int stored = cmyk_ ? 4 : image_.channels();
     TY_CHECK(info.output_components == stored, "libjpeg gives rows of another form");
     row_.resize(info.output_width * static_cast<std::size_t>(stored));
     const std::uint8_t* const from = row_.data() + (part_.left - first_column_) * stored;
     for (std::int64_t y = 0; y < part_.size.h; ++y) {
       JSAMPROW row = row_.data();
       file_.guarded([&info, &row] { jpeg_read_scanlines(&info, &row, 1); });
-      store(from, picture_.row(y));
+      store(from, image_.row(y));
     }
-    return std::move(picture_);
+    return std::move(image_);
   }
 
  private:
@@ -177,13 +177,13 @@ class PartReader {
   }
 
   void store(const std::uint8_t* from, std::uint8_t* to) const {
-    if (cmyk_) return convert_cmyk(from, part_.size.w, picture_.channels(), to);
-    std::copy_n(from, part_.size.w * picture_.channels(), to);
+    if (cmyk_) return convert_cmyk(from, part_.size.w, image_.channels(), to);
+    std::copy_n(from, part_.size.w * image_.channels(), to);
   }
 
   Decompression& file_;
-  PicturePart part_;
-  Picture picture_;
+  ImagePart part_;
+  Image image_;
   bool cmyk_ = false;
   std::int64_t first_column_ = 0;
   std::vector<std::uint8_t> row_;
@@ -191,14 +191,14 @@ class PartReader {
 
 }  // namespace
 
-JpegHeader jpeg_header(const EncodedImage& image) {
-  Decompression file(image);
-  return header_of(image, file.info());
+JpegHeader jpeg_header(const EncodedImage& encoded) {
+  Decompression file(encoded);
+  return header_of(encoded, file.info());
 }
 
-Picture decode_jpeg(const EncodedImage& image, int channels, const PicturePart& part) {
-  Decompression file(image);
-  static_cast<void>(header_of(image, file.info()));
+Image decode_jpeg(const EncodedImage& encoded, int channels, const ImagePart& part) {
+  Decompression file(encoded);
+  static_cast<void>(header_of(encoded, file.info()));
   return PartReader(file, channels, part).read();
 }
 

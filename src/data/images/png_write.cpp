@@ -36,18 +36,18 @@ std::string deflated(const std::string& bytes) {
 
 }  // namespace
 
-std::string png_of_picture(const Picture& picture) {
+std::string png_of_image(const Image& image) {
   constexpr char kGrey = 0, kColor = 2;
-  const ImageSize size = picture.size();
+  const ImageSize size = image.size();
   std::string rows;
   for (std::int64_t y = 0; y < size.h; ++y) {
     rows += '\0';  // no filter
-    rows.append(reinterpret_cast<const char*>(picture.row(y)),
-                static_cast<std::size_t>(size.w * picture.channels()));
+    rows.append(reinterpret_cast<const char*>(image.row(y)),
+                static_cast<std::size_t>(size.w * image.channels()));
   }
   const std::string header = four_bytes(static_cast<std::uint32_t>(size.w)) +
                              four_bytes(static_cast<std::uint32_t>(size.h)) + '\x08' +
-                             (picture.channels() == 1 ? kGrey : kColor) + std::string(3, '\0');
+                             (image.channels() == 1 ? kGrey : kColor) + std::string(3, '\0');
   return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + png_chunk("IDAT", deflated(rows)) +
          png_chunk("IEND", "");
 }

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "data/images/picture.h"
+#include "data/images/image.h"
 
 namespace trainyard {
 
-/// The picture as a PNG file of 8 bits, without a filter.
-[[nodiscard]] std::string png_of_picture(const Picture& picture);
+/// The image as a PNG file of 8 bits, without a filter.
+[[nodiscard]] std::string png_of_image(const Image& image);
 
 }  // namespace trainyard

@@ -53,7 +53,7 @@ class SheetFont {
   }
 
   /// Darkens the pixels of a glyph whose pen is `pen` pixels right of the place.
-  void draw(const Glyph& glyph, float pen, const SheetTextPlace& at, Picture& picture) {
+  void draw(const Glyph& glyph, float pen, const SheetTextPlace& at, Image& image) {
     int left = 0, top = 0, right = 0, bottom = 0;
     const float whole = std::floor(pen);
     stbtt_GetGlyphBitmapBoxSubpixel(&info_, glyph.index, scale_, scale_, pen - whole, 0, &left,
@@ -68,16 +68,16 @@ class SheetFont {
         darken(baseline_ + top + y, static_cast<std::int64_t>(whole) + left + x,
                ink_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
                     static_cast<std::size_t>(x)],
-               at, picture);
+               at, image);
       }
     }
   }
 
  private:
   static void darken(std::int64_t y, std::int64_t x, int ink, const SheetTextPlace& at,
-                     Picture& picture) {
+                     Image& image) {
     if (y < 0 || y >= kTextHeight || x < 0 || x >= at.width) return;
-    std::uint8_t* const pixel = picture.row(at.y + y) + 3 * (at.x + x);
+    std::uint8_t* const pixel = image.row(at.y + y) + 3 * (at.x + x);
     for (int c = 0; c < 3; ++c) pixel[c] = static_cast<std::uint8_t>(pixel[c] * (255 - ink) / 255);
   }
 
@@ -121,11 +121,11 @@ std::vector<Glyph> glyphs_of(std::string_view text, float width, const SheetFont
 
 }  // namespace
 
-void draw_text(std::string_view text, const SheetTextPlace& at, Picture& picture) {
+void draw_text(std::string_view text, const SheetTextPlace& at, Image& image) {
   SheetFont font;
   float pen = 0;
   for (const Glyph& glyph : glyphs_of(text, static_cast<float>(at.width), font)) {
-    font.draw(glyph, pen, at, picture);
+    font.draw(glyph, pen, at, image);
     pen += glyph.advance;
   }
 }

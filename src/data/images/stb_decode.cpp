@@ -76,36 +76,36 @@ namespace trainyard {
 
 namespace {
 
-const stbi_uc* data_of(const EncodedImage& image) {
-  return reinterpret_cast<const stbi_uc*>(image.bytes.data());
+const stbi_uc* data_of(const EncodedImage& encoded) {
+  return reinterpret_cast<const stbi_uc*>(encoded.bytes.data());
 }
 
-int length_of(const EncodedImage& image) {
-  if (image.bytes.size() > std::numeric_limits<int>::max()) {
-    bad_file(image.name, "is larger than 2 GiB, too large for a picture");
+int length_of(const EncodedImage& encoded) {
+  if (encoded.bytes.size() > std::numeric_limits<int>::max()) {
+    bad_file(encoded.name, "is larger than 2 GiB, too large for an image");
   }
-  return static_cast<int>(image.bytes.size());
+  return static_cast<int>(encoded.bytes.size());
 }
 
 /// What stb may allocate: the decoded image, its unfiltered form of up to four 16-bit channels in a
 /// buffer that doubles, the requested channels, and the compressed data.
-std::size_t decode_budget(const EncodedImage& image, std::size_t pixels) {
+std::size_t decode_budget(const EncodedImage& encoded, std::size_t pixels) {
   constexpr std::size_t kBytesAPixel = 48;
   constexpr std::size_t kFixed = 1 << 20;
-  return pixels * kBytesAPixel + 4 * image.bytes.size() + kFixed;
+  return pixels * kBytesAPixel + 4 * encoded.bytes.size() + kFixed;
 }
 
 }  // namespace
 
-ImageSize stb_size(const EncodedImage& image) {
-  const BudgetScope budget(decode_budget(image, 0));
+ImageSize stb_size(const EncodedImage& encoded) {
+  const BudgetScope budget(decode_budget(encoded, 0));
   int w = 0;
   int h = 0;
   int channels = 0;
-  if (stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &channels) == 0) {
+  if (stbi_info_from_memory(data_of(encoded), length_of(encoded), &w, &h, &channels) == 0) {
     // stb tries one format after the other, so its own reason is that of the last one.
     bad_file(
-        image.name,
+        encoded.name,
         "is not a readable PNG, GIF or BMP file: damaged in its header, or more than 16384 pixels "
         "per side; convert or remove it");
   }
@@ -113,34 +113,34 @@ ImageSize stb_size(const EncodedImage& image) {
   return {h < 0 ? -std::int64_t{h} : std::int64_t{h}, w};
 }
 
-StbPixels stb_pixels(const EncodedImage& image, ImageSize size, int channels) {
-  const BudgetScope budget(decode_budget(image, static_cast<std::size_t>(size.pixels())));
-  stbi__g_failure_reason = nullptr;  // stb does not always set one: not that of another picture
+StbPixels stb_pixels(const EncodedImage& encoded, ImageSize size, int channels) {
+  const BudgetScope budget(decode_budget(encoded, static_cast<std::size_t>(size.pixels())));
+  stbi__g_failure_reason = nullptr;  // stb does not always set one: not that of another image
   int w = 0;
   int h = 0;
   int stored = 0;
   StbPixels decoded(
-      stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored, channels),
+      stbi_load_from_memory(data_of(encoded), length_of(encoded), &w, &h, &stored, channels),
       stbi_image_free);
   if (decoded == nullptr) {
     const char* const reason = stbi_failure_reason();
-    bad_file(image.name, "cannot be decoded (" + std::string(reason ? reason : "bad data") +
-                             "); it is truncated or damaged");
+    bad_file(encoded.name, "cannot be decoded (" + std::string(reason ? reason : "bad data") +
+                               "); it is truncated or damaged");
   }
   TY_CHECK(w == size.w && h == size.h, "stb_image changed its mind on a size");
   return decoded;
 }
 
-Picture stb_decode(const EncodedImage& image, ImageSize size, int channels) {
+Image stb_decode(const EncodedImage& encoded, ImageSize size, int channels) {
   int w = 0;
   int h = 0;
   int stored = 0;
-  stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &stored);
+  stbi_info_from_memory(data_of(encoded), length_of(encoded), &w, &h, &stored);
   const bool greyed = channels == 1 && stored >= 3;  // stb's own conversion truncates
-  Picture picture(size, greyed ? 3 : channels);
-  const StbPixels decoded = stb_pixels(image, size, picture.channels());
-  std::copy_n(decoded.get(), size.pixels() * picture.channels(), picture.row(0));
-  return greyed ? grey_of(picture) : std::move(picture);
+  Image image(size, greyed ? 3 : channels);
+  const StbPixels decoded = stb_pixels(encoded, size, image.channels());
+  std::copy_n(decoded.get(), size.pixels() * image.channels(), image.row(0));
+  return greyed ? grey_of(image) : std::move(image);
 }
 
 }  // namespace trainyard

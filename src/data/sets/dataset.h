@@ -41,7 +41,7 @@ class Dataset {
   virtual ~Dataset() = default;
   /// Number of samples, at least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  /// [c, h, w]; h and w are 0 if the pictures have sizes of their own; kNoImage: there are none.
+  /// [c, h, w]; h and w are 0 if the images have sizes of their own; kNoImage: there are none.
   [[nodiscard]] virtual Shape image_shape() const = 0;
   /// [c, h, w] of sample `index`.
   [[nodiscard]] virtual Shape sample_shape(std::int64_t index) const {
@@ -109,7 +109,7 @@ struct Opening {
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   bool check_all = false;  // of samples in files of their own all are decoded on opening
-  /// Of pictures that cannot be decoded when they are read: they are zeros. Null: an error.
+  /// Of images that cannot be decoded when they are read: they are zeros. Null: an error.
   std::shared_ptr<Faults> faults = nullptr;
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning
   Division division = Division::by_name;

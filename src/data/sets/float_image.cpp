@@ -21,20 +21,20 @@ void ValueRange::take(const std::vector<float>& values) {
   count += std::ssize(values);
 }
 
-Picture colored(const FloatImage& image, const ValueRange& range) {
-  const ImageSize size{image.shape[1], image.shape[2]};
-  const std::int64_t planes = image.shape[0];
-  Picture picture(size, planes == 3 ? 3 : 1);
+Image colored(const FloatImage& sample, const ValueRange& range) {
+  const ImageSize size{sample.shape[1], sample.shape[2]};
+  const std::int64_t planes = sample.shape[0];
+  Image image(size, planes == 3 ? 3 : 1);
   const float scale = range.most > range.least ? 255 / (range.most - range.least) : 1;
   for (std::int64_t i = 0; i < size.pixels(); ++i) {
-    for (int c = 0; c < picture.channels(); ++c) {
-      const float value = image.values[static_cast<std::size_t>(c * size.pixels() + i)];
+    for (int c = 0; c < image.channels(); ++c) {
+      const float value = sample.values[static_cast<std::size_t>(c * size.pixels() + i)];
       const float color = std::round((value - range.least) * scale);
-      picture.row(0)[i * picture.channels() + c] =
+      image.row(0)[i * image.channels() + c] =
           static_cast<std::uint8_t>(std::clamp(color, 0.0f, 255.0f));
     }
   }
-  return picture;
+  return image;
 }
 
 }  // namespace trainyard

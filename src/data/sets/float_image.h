@@ -1,11 +1,11 @@
-// An image of any values, and how it is shown as a picture.
+// A sample of any values with the shape of an image, and how it is drawn.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "data/images/picture.h"
+#include "data/images/image.h"
 #include "data/sets/dataset.h"
 #include "tensor/shape.h"
 
@@ -29,8 +29,8 @@ struct ValueRange {
   void take(const std::vector<float>& values);
 };
 
-/// The picture in which 0..255 are the values of `range`, rounded and cut: coloured with 3
+/// The drawing in which 0..255 are the values of `range`, rounded and cut: coloured with 3
 /// channels, else grey, of the first one.
-[[nodiscard]] Picture colored(const FloatImage& image, const ValueRange& range);
+[[nodiscard]] Image colored(const FloatImage& sample, const ValueRange& range);
 
 }  // namespace trainyard

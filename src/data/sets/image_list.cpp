@@ -34,7 +34,7 @@ std::size_t column_of(const std::string& name, const std::vector<std::string>& c
   if (found != columns.end()) return static_cast<std::size_t>(found - columns.begin());
   bad_file(list, "has the columns " + joined(columns) + ", but none named '" + name +
                      "': set the key '" + key + "' to the name of the one with " +
-                     (key == "path" ? "the paths of pictures" : "their labels"));
+                     (key == "path" ? "the paths of images" : "their labels"));
 }
 
 std::vector<ListLine> lines_of(const ImageListOptions& options, const fs::path& list) {
@@ -45,7 +45,7 @@ std::vector<ListLine> lines_of(const ImageListOptions& options, const fs::path& 
     columns = rows.front().cells;
     rows.erase(rows.begin());
   }
-  if (rows.empty()) bad_file(list, "lists no pictures");
+  if (rows.empty()) bad_file(list, "lists no images");
   const std::size_t path = column_of(options.path, columns, "path", list);
   const std::size_t label = column_of(options.label, columns, "label", list);
   std::vector<ListLine> lines;
@@ -129,7 +129,7 @@ class ListedFiles {
   ListedFiles(fs::path root, std::string list, Links links)
       : root_(std::move(root)), list_(std::move(list)), links_(links) {}
 
-  /// The fault of a line's file; "": none. Throws for a path that no picture may have.
+  /// The fault of a line's file; "": none. Throws for a path that no image may have.
   [[nodiscard]] std::string fault(const ListLine& line) {
     const fs::path path = line.path;
     const bool up = std::ranges::find(path, fs::path("..")) != path.end();
@@ -140,8 +140,8 @@ class ListedFiles {
     if (links_ == Links::refuse) refuse_links(path, line);
     bool named = false;
     try {
-      named = is_picture_name(path);
-    } catch (const Error& error) {  // a picture of another format
+      named = is_image_name(path);
+    } catch (const Error& error) {  // an image of another format
       return where(line) + error.what();
     }
     if (!named) {
@@ -184,7 +184,7 @@ class ListedFiles {
 }  // namespace
 
 void declare(config::Fields& fields, ImageListOptions& options) {
-  fields.required("file", options.file, "the list: a picture's path and its label in each line");
+  fields.required("file", options.file, "the list: an image's path and its label in each line");
   fields.field("root", options.root,
                "folder that the paths are relative to; without it the list's folder");
   fields.field("separator", options.separator, "what divides a line's cells");
@@ -198,7 +198,7 @@ void declare(config::Fields& fields, ImageListOptions& options) {
   fields.field("classes", options.classes,
                "number of classes; 0: that of the names, or the largest number plus one",
                {.minimum = 0});
-  declare_pictures(fields, options);
+  declare_images(fields, options);
   if (options.separator == Separator::space && (options.header || options.columns.size() != 2)) {
     fields.error("separator",
                  "'space' divides lines into two cells and takes no header; use 'tab' or 'comma'");
@@ -207,7 +207,7 @@ void declare(config::Fields& fields, ImageListOptions& options) {
 
 std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const Opening& opening) {
   const fs::path list = located(options.file);
-  PictureFiles set;
+  ImageFiles set;
   set.folder = options.root.empty() ? list.parent_path() : located(options.root);
   if (set.folder.empty()) set.folder = ".";
   const std::vector<ListLine> lines = lines_of(options, list);
@@ -222,7 +222,7 @@ std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const 
       set.classes = std::max<std::int64_t>(set.classes, set.files.back().label + 1);
     }
   }
-  return open_pictures(std::move(set), options, opening);
+  return open_images(std::move(set), options, opening);
 }
 
 std::unique_ptr<DatasetSource> read_image_list(config::Fields& fields) {

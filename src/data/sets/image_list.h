@@ -1,7 +1,7 @@
 // Lists of images: a text file with a path and a label a line.
 #pragma once
 
-#include "data/sets/picture_set.h"
+#include "data/sets/image_set.h"
 #include "data/sets/separated_rows.h"
 
 namespace trainyard {
@@ -10,7 +10,7 @@ namespace trainyard {
 enum class ListLabels { number, name };
 [[nodiscard]] constexpr config::Words<ListLabels> words(ListLabels) { return {"number", "name"}; }
 
-struct ImageListOptions : PictureOptions {
+struct ImageListOptions : ImageOptions {
   ImageListOptions() { links = Links::refuse; }
   config::FilePath file;
   config::FilePath root;  // "": the list's folder
@@ -24,7 +24,7 @@ struct ImageListOptions : PictureOptions {
 };
 void declare(config::Fields& fields, ImageListOptions& options);
 
-/// The pictures of a list in its order, see open_pictures(). Classes given by name are numbered in
+/// The images of a list in its order, see open_images(). Classes given by name are numbered in
 /// the order of `class_names`, without it in alphabetical order (by bytes). Throws Error{data} with
 /// the line: another number of cells, a label that is none, a path that is absolute or contains
 /// "..", and a link on the way to a file unless links are followed.

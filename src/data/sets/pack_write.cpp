@@ -66,7 +66,7 @@ void check_set(const Dataset& set) {
   }
   if (set.image_shape()[1] > 0) return;
   throw Error(ErrorKind::data,
-              "the pictures have several sizes, and a pack holds one; give 'size=224' or "
+              "the images have several sizes, and a pack holds one; give 'size=224' or "
               "'size=[224, 288]'");
 }
 

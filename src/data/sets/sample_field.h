@@ -33,8 +33,8 @@ struct SampleField {
 };
 
 /// The name of the field that every labelled set has, i32: a single number, or one for each
-/// position of a sequence; and that of the weights that a feeder makes (WeightRule), f32, a single
-/// number.
+/// position of a sequence; and that of the weights that a feeder makes (ClassWeightPolicy), f32, a
+/// single number.
 inline constexpr const char* kLabelField = "label";
 inline constexpr const char* kWeightField = "weights of targets";
 /// The fields of sequences: their tokens, i32 [t], and how many of their steps are not padding,

@@ -102,7 +102,7 @@ void declare(config::Fields& fields, SyntheticOptions& options) {
   fields.field("classes", options.classes, "number of classes", {.minimum = 1});
   fields.field("size", options.size, "number of samples", {.minimum = 1});
   fields.field("split", options.split, "which split; both have the same classes");
-  fields.field("learnable", options.learnable, "a picture of the class under the noise");
+  fields.field("learnable", options.learnable, "an image of the class under the noise");
   declare_common(fields, options);
   if (options.shape.size() != 3) {
     fields.error("shape", "expected [channels, height, width], found " +

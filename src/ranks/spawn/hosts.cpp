@@ -56,12 +56,12 @@ std::string read_words(const std::vector<std::string>& words, Host& host) {
   return "";
 }
 
-[[noreturn]] void refuse(const HostsLaunch& launch, const Host& host, const std::string& why) {
+[[noreturn]] void refuse(const HostsSpawn& launch, const Host& host, const std::string& why) {
   throw Error(ErrorKind::config, launch.file + ":" + std::to_string(host.line) + ":1: host '" +
                                      host.name + "' " + why);
 }
 
-void check(const HostsLaunch& launch) {
+void check(const HostsSpawn& launch) {
   for (const Host& host : launch.hosts) {
     if (host.slots != 0 && host.slots < launch.ranks_per_host) {
       refuse(launch, host,
@@ -76,7 +76,7 @@ void check(const HostsLaunch& launch) {
 }
 
 /// The hosts with this machine first, where mpirun starts rank 0.
-std::vector<Host> in_order_of_ranks(const HostsLaunch& launch) {
+std::vector<Host> in_order_of_ranks(const HostsSpawn& launch) {
   std::vector<Host> hosts = launch.hosts;
   std::stable_partition(hosts.begin(), hosts.end(),
                         [&](const Host& host) { return is_own(host.name, launch.own_names); });
@@ -116,7 +116,7 @@ std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
   return hosts;
 }
 
-HostsLaunch with_ranks(HostsLaunch launch, int ranks) {
+HostsSpawn with_ranks(HostsSpawn launch, int ranks) {
   const int most = static_cast<int>(launch.hosts.size()) * launch.ranks_per_host;
   const bool part_of_one = ranks >= 1 && ranks < launch.ranks_per_host;
   if (!part_of_one && (ranks < 1 || ranks > most || ranks % launch.ranks_per_host != 0)) {
@@ -132,7 +132,7 @@ HostsLaunch with_ranks(HostsLaunch launch, int ranks) {
   return launch;
 }
 
-std::vector<std::string> mpirun_arguments(const HostsLaunch& launch) {
+std::vector<std::string> mpirun_arguments(const HostsSpawn& launch) {
   check(launch);
   const std::vector<Host> hosts = in_order_of_ranks(launch);
   const std::string per_host = std::to_string(launch.ranks_per_host);
@@ -165,7 +165,7 @@ std::vector<std::string> mpirun_arguments(const HostsLaunch& launch) {
   return arguments;
 }
 
-LaunchResult result_of_mpirun(LaunchResult result) {
+SpawnResult result_of_mpirun(SpawnResult result) {
   constexpr int kSignals = 128;
   constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
   const int code = result.exit_code;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ranks/spawn/launcher.h"
+#include "ranks/spawn/spawn.h"
 
 namespace trainyard {
 
@@ -25,7 +25,7 @@ struct Host {
 [[nodiscard]] std::vector<Host> parse_hosts(std::string_view text, const std::string& file);
 
 /// The same program on several hosts.
-struct HostsLaunch {
+struct HostsSpawn {
   std::string file;  // the host file's name, for messages
   std::vector<Host> hosts;
   int ranks_per_host = 1;
@@ -40,7 +40,7 @@ struct HostsLaunch {
 /// The same launch with `ranks` ranks in total, host by host in rank order: fewer than
 /// ranks_per_host run on the first host alone. Throws Error{command_line} for a number that does
 /// not fill whole hosts, or exceeds all of them.
-[[nodiscard]] HostsLaunch with_ranks(HostsLaunch launch, int ranks);
+[[nodiscard]] HostsSpawn with_ranks(HostsSpawn launch, int ranks);
 
 /// Whether a host of a file is this machine, which has these names and addresses.
 [[nodiscard]] bool is_own(std::string_view host, std::span<const std::string> own_names);
@@ -49,13 +49,13 @@ struct HostsLaunch {
 /// MASTER_ADDR the host of rank 0. Rank 0 runs on this machine if it is one of the hosts, else on
 /// the first. Throws Error{config} for a host with fewer slots than ranks, and for "localhost"
 /// among several hosts, naming the line.
-[[nodiscard]] std::vector<std::string> mpirun_arguments(const HostsLaunch& launch);
+[[nodiscard]] std::vector<std::string> mpirun_arguments(const HostsSpawn& launch);
 
 /// The result of the ranks from mpirun's. mpirun ends with the exit code of the first rank that
 /// failed, with 128 + N if signal N killed one, with 1 after a signal that it passed on as SIGTERM,
 /// and with 1 and other codes for its own errors. A stop by a signal remains one; a killed rank and
 /// mpirun's own errors become exit code 8.
-[[nodiscard]] LaunchResult result_of_mpirun(LaunchResult result);
+[[nodiscard]] SpawnResult result_of_mpirun(SpawnResult result);
 
 /// One copy of the current folder.
 struct SyncCommand {

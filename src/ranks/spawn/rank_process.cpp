@@ -81,7 +81,7 @@ bool take_streams(const Start& start) {
 
 }  // namespace
 
-RankProcess::RankProcess(const LaunchCommand& command, const ProcessStreams& streams) {
+RankProcess::RankProcess(const SpawnCommand& command, const ProcessStreams& streams) {
   std::vector<std::string> words = {command.program.string()};
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;

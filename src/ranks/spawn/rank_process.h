@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-struct LaunchCommand {
+struct SpawnCommand {
   std::filesystem::path program;
   std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
@@ -35,7 +35,7 @@ struct ProcessEnd {
 class RankProcess {
  public:
   /// Throws Error{device} naming program and reason if it cannot be started.
-  RankProcess(const LaunchCommand& command, const ProcessStreams& streams);
+  RankProcess(const SpawnCommand& command, const ProcessStreams& streams);
   ~RankProcess();
   RankProcess(RankProcess&& other) noexcept;
   RankProcess& operator=(RankProcess&&) = delete;

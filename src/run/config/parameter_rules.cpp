@@ -43,8 +43,8 @@ std::optional<std::int64_t> steps_of(const std::optional<std::string>& time, con
   return interval->count * (interval->unit == Interval::Unit::epoch ? steps : 1);
 }
 
-ParameterRule read_rule(const RunConfig& run, const config::Node& node, std::int64_t steps,
-                        config::Diagnostics& diagnostics) {
+ParameterOverride read_rule(const RunConfig& run, const config::Node& node, std::int64_t steps,
+                            config::Diagnostics& diagnostics) {
   config::Fields fields(node, nullptr, "parameters", run.profile, diagnostics);
   ParameterKeys keys;
   declare(fields, keys);
@@ -67,7 +67,7 @@ void replace(std::optional<T>& value, const std::optional<T>& by) {
 }
 
 /// Adds what `later` gives to `rule`, or replaces it.
-void merge(ParameterRule& rule, const ParameterRule& later) {
+void merge(ParameterOverride& rule, const ParameterOverride& later) {
   if (later.optimizer) rule.optimizer = later.optimizer;
   replace(rule.rate_multiplier, later.rate_multiplier);
   replace(rule.weight_decay, later.weight_decay);
@@ -87,9 +87,9 @@ std::vector<std::string> parameter_names(const Graph& graph) {
 
 }  // namespace
 
-ParameterRules parameter_rules(const RunConfig& run, const Graph& graph, std::int64_t steps,
-                               config::Diagnostics& diagnostics) {
-  ParameterRules rules;
+ParameterOverrides parameter_rules(const RunConfig& run, const Graph& graph, std::int64_t steps,
+                                   config::Diagnostics& diagnostics) {
+  ParameterOverrides rules;
   if (run.parameters.kind != config::Node::Kind::map) {
     diagnostics.error(run.parameters.where,
                       "parameters: expected a map of parameters to their keys, found " +
@@ -97,7 +97,7 @@ ParameterRules parameter_rules(const RunConfig& run, const Graph& graph, std::in
   }
   const std::vector<std::string> names = parameter_names(graph);
   for (const auto& [pattern, where, keys] : run.parameters.entries) {
-    const ParameterRule rule = read_rule(run, keys, steps, diagnostics);
+    const ParameterOverride rule = read_rule(run, keys, steps, diagnostics);
     bool any = false;
     for (const std::string& name : names) {
       if (!names_layer(pattern, name)) continue;
@@ -115,7 +115,7 @@ int state_blocks(const RunConfig& run) {
   std::size_t most = run.optimizer->slots.size();
   for (const config::Entry& entry : run.parameters.entries) {
     config::Diagnostics diagnostics;  // the rules are checked with the network
-    const ParameterRule rule = read_rule(run, entry.value, 1, diagnostics);
+    const ParameterOverride rule = read_rule(run, entry.value, 1, diagnostics);
     if (rule.optimizer) most = std::max(most, rule.optimizer->slots.size());
   }
   return static_cast<int>(most);

@@ -59,7 +59,7 @@ void declare(config::Fields& fields, AverageConfig& average) {
 }
 
 void declare(config::Fields& fields, PlateauConfig& plateau) {
-  PlateauRule& rule = plateau.rule;
+  PlateauPolicy& rule = plateau.rule;
   if (!fields.keys_only("{factor: 0.1, patience: 10}")) return;
   fields.field("monitor", plateau.monitor, "column of metrics.csv that should improve");
   fields.field("factor", rule.factor, "factor of the learning rate when it does not",

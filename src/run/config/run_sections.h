@@ -44,7 +44,7 @@ struct WeightsConfig {
 void declare_weights(config::Fields& fields, WeightsConfig& weights);
 
 struct AverageConfig {
-  double ema = 0.999;  // see AverageRule, like warmup
+  double ema = 0.999;  // see AveragePolicy, like warmup
   bool warmup = false;
   /// The copy that is evaluated, chosen as the best, and saved as the run's weights.
   enum class Judged { average, trained } judged = Judged::average;
@@ -54,7 +54,7 @@ void declare(config::Fields& fields, AverageConfig& average);
 
 struct PlateauConfig {
   std::string monitor = "val_loss";
-  PlateauRule rule;
+  PlateauPolicy rule;
 };
 
 void declare(config::Fields& fields, PlateauConfig& plateau);

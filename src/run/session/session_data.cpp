@@ -71,7 +71,7 @@ void number_classes(SessionData& data, const Opening& opening) {
   if (!missing.empty()) opening.warn("the validation split has no samples of class " + missing);
 }
 
-/// Fingerprints of pictures are of their names and lengths: some pixels are compared too.
+/// Fingerprints of images are of their names and lengths: some pixels are compared too.
 bool same_samples(const Dataset& a, const Dataset& b) {
   constexpr std::int64_t kCompared = 8;
   if (a.fingerprint() != b.fingerprint() || a.size() != b.size()) return false;
@@ -153,7 +153,7 @@ void warn_of_regression_on_labels(const RunConfig& run, const Opening& opening) 
   }
 }
 
-/// The shape of the samples of both splits: without height and width if one has pictures of their
+/// The shape of the samples of both splits: without height and width if one has images of their
 /// own sizes.
 Shape shape_of_both(const Dataset& train, const Dataset& val) {
   return val.image_shape()[1] == 0 ? val.image_shape() : train.image_shape();
@@ -162,7 +162,7 @@ Shape shape_of_both(const Dataset& train, const Dataset& val) {
 Statistics statistics_of(const Dataset& train, int threads) {
   if (train.image_shape()[1] > 0) return compute_statistics(train, threads);
   throw Error(ErrorKind::config,
-              "'preprocess' needs statistics of the training pictures, which have sizes of their "
+              "'preprocess' needs statistics of the training images, which have sizes of their "
               "own; give their source a 'size', or give the values instead of 'train'");
 }
 
@@ -337,7 +337,8 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
 
 void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph& graph,
                   const RankGroup& ranks, SessionData& data) {
-  const std::optional<WeightRule> weights = weight_rule(run, *data.train, graph.mask);
+  const std::optional<ClassWeightPolicy> weights =
+      class_weight_policy(run, *data.train, graph.mask);
   require_labels(run, *data.val, "the validation split");
   FeederOptions options{.batch = batch,
                         .seed = static_cast<std::uint64_t>(run.seed),

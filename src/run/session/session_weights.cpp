@@ -110,17 +110,17 @@ void require_labels(const RunConfig& run, const Dataset& set, const std::string&
   }
 }
 
-std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train,
-                                      const std::string& mask) {
+std::optional<ClassWeightPolicy> class_weight_policy(const RunConfig& run, const Dataset& train,
+                                                     const std::string& mask) {
   const WeightsConfig& config = run.weights;
   std::optional<std::int32_t> ignored;
   if (config.ignore_label) ignored = static_cast<std::int32_t>(*config.ignore_label);
   require_labels(run, train, "the training split");
   if (!config.any() && mask.empty()) return std::nullopt;
-  return WeightRule{.of_class = class_weights(config, train, ignored),
-                    .ignored = ignored,
-                    .field = config.samples,
-                    .mask = mask};
+  return ClassWeightPolicy{.of_class = class_weights(config, train, ignored),
+                           .ignored = ignored,
+                           .field = config.samples,
+                           .mask = mask};
 }
 
 }  // namespace trainyard

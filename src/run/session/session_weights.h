@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/feed/weight_rule.h"
+#include "data/feed/class_weight_policy.h"
 #include "data/sets/dataset.h"
 #include "run/config/run_config.h"
 
@@ -16,10 +16,11 @@ namespace trainyard {
 void require_labels(const RunConfig& run, const Dataset& set, const std::string& what);
 
 /// The weights of samples that a run has, from `class_weights`, `ignore_label` and
-/// `sample_weights`, and of positions that `mask` leaves out (WeightRule); empty: none. Throws
-/// Error{config} at a class that the training split does not have or at a weight that is none, and
-/// as require_labels().
-[[nodiscard]] std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train,
-                                                    const std::string& mask = "");
+/// `sample_weights`, and of positions that `mask` leaves out (ClassWeightPolicy); empty: none.
+/// Throws Error{config} at a class that the training split does not have or at a weight that is
+/// none, and as require_labels().
+[[nodiscard]] std::optional<ClassWeightPolicy> class_weight_policy(const RunConfig& run,
+                                                                   const Dataset& train,
+                                                                   const std::string& mask = "");
 
 }  // namespace trainyard

@@ -18,7 +18,7 @@ std::string hosts_refusal(const std::string& text) {
   return error_of(ErrorKind::config, [&] { static_cast<void>(parse_hosts(text, "hosts.txt")); });
 }
 
-HostsLaunch launch_on(const std::string& hosts) {
+HostsSpawn launch_on(const std::string& hosts) {
   return {.file = "hosts.txt",
           .hosts = parse_hosts(hosts, "hosts.txt"),
           .ranks_per_host = 8,
@@ -106,7 +106,7 @@ TEST_CASE("localhost is accepted only as the single host") {
 
 TEST_CASE("fewer ranks fill the hosts one after another, this machine first") {
   const auto arguments_of = [](int ranks) {
-    const HostsLaunch part = with_ranks(launch_on("node1\nhead slots=8\nnode3\n"), ranks);
+    const HostsSpawn part = with_ranks(launch_on("node1\nhead slots=8\nnode3\n"), ranks);
     const std::vector<std::string> arguments = mpirun_arguments(part);
     return joined(std::span(arguments).first(6), " ");
   };

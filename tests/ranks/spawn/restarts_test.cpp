@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "ranks/spawn/launcher.h"
+#include "ranks/spawn/spawn.h"
 
 namespace trainyard {
 namespace {
@@ -12,7 +12,7 @@ TEST_CASE("a launch restarts only after exit code 8, and at most as often as all
   std::vector<int> attempts;
   std::vector<std::string> told;
   const Restarts twice{.most = 2, .tell = [&](const std::string& text) { told.push_back(text); }};
-  const auto count = [&](LaunchResult result) {
+  const auto count = [&](SpawnResult result) {
     attempts.clear();
     told.clear();
     static_cast<void>(with_restarts(
@@ -35,16 +35,16 @@ TEST_CASE("a launch restarts only after exit code 8, and at most as often as all
 
 TEST_CASE("a launch that succeeds at the second attempt succeeds") {
   const Restarts restarts{.most = 5, .tell = [](const std::string&) {}};
-  const LaunchResult result = with_restarts(
-      [](int attempt) { return LaunchResult{.exit_code = attempt == 0 ? 8 : 0}; }, restarts);
+  const SpawnResult result = with_restarts(
+      [](int attempt) { return SpawnResult{.exit_code = attempt == 0 ? 8 : 0}; }, restarts);
   CHECK(result.exit_code == 0);
 }
 
 TEST_CASE("a GPU that fails a second time ends the restarts, whatever failed between") {
   const std::vector<std::string> failures{"cuda:0 (A)", "", "cuda:1 (B)", "cuda:0 (A)", "never"};
   std::size_t attempts = 0;
-  const LaunchResult result =
-      with_restarts([&](int) { return LaunchResult{.exit_code = 8, .message = "rank 0 failed"}; },
+  const SpawnResult result =
+      with_restarts([&](int) { return SpawnResult{.exit_code = 8, .message = "rank 0 failed"}; },
                     {.most = 10,
                      .tell = [](const std::string&) {},
                      .failed_gpu = [&] { return failures.at(attempts++); }});
@@ -60,7 +60,7 @@ TEST_CASE("failures that name no GPU are restarted as often as allowed") {
   static_cast<void>(with_restarts(
       [&](int) {
         ++attempts;
-        return LaunchResult{.exit_code = 8};
+        return SpawnResult{.exit_code = 8};
       },
       {.most = 3, .tell = [](const std::string&) {}, .failed_gpu = [] { return ""; }}));
   CHECK(attempts == 4);

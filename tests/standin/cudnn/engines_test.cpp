@@ -28,7 +28,7 @@ struct Found {
   std::string refused;
 };
 
-Found find(const ConvGraph& graph, EngineRules rules) {
+Found find(const ConvGraph& graph, EnginePolicy rules) {
   rules.workspace_cap = 1 << 20;
   RefusalCount refused;
   const auto plans = find_plans({.operation_graph = make_operation_graph(stand_in(), graph),
@@ -44,8 +44,8 @@ Found find(const ConvGraph& graph, EngineRules rules) {
 
 using Indices = std::vector<std::int64_t>;
 
-constexpr EngineRules kF32{.deterministic = true, .f32 = true};
-constexpr EngineRules kHalf{.deterministic = true, .f32 = false};
+constexpr EnginePolicy kF32{.deterministic = true, .f32 = true};
+constexpr EnginePolicy kHalf{.deterministic = true, .f32 = false};
 
 }  // namespace
 
@@ -58,7 +58,7 @@ TEST_CASE("f32 has the engines without rounding, and those that fail later") {
 }
 
 TEST_CASE("TF32 and 16 bits also have the engine on tensor cores, as the first") {
-  EngineRules tf32 = kF32;
+  EnginePolicy tf32 = kF32;
   tf32.tf32 = true;
   CHECK(find(graph_of(Computes::output, DType::f32), tf32).engines == Indices{3, 0, 1, 1, 7, 6});
   for (const DType type : {DType::bf16, DType::f16}) {
@@ -70,7 +70,7 @@ TEST_CASE("TF32 and 16 bits also have the engine on tensor cores, as the first")
 
 TEST_CASE("a nondeterministic engine is proposed first for weight gradients, if allowed") {
   const ConvGraph graph = graph_of(Computes::weight_gradient, DType::f32);
-  EngineRules any_order = kF32;
+  EnginePolicy any_order = kF32;
   any_order.deterministic = false;
   CHECK(find(graph, any_order).engines.front() == 2);
   const Found found = find(graph, kF32);

@@ -120,7 +120,7 @@ TEST_CASE("so is training on sequences, with and without padding") {
                           .set = set.get()};
     check_bytes(training);
     training.network = kMaskedSequence;
-    training.weights = WeightRule{.mask = kTokensField};
+    training.weights = ClassWeightPolicy{.mask = kTokensField};
     check_bytes(training);
   }
 }
@@ -159,7 +159,7 @@ TEST_CASE("so is training with steps and micro-batches of which no sample counts
                           .updates = 9,
                           .set = &set,
                           .average = AverageOptions{.rule = {.decay = 0.9}},
-                          .weights = WeightRule{.ignored = 3}};
+                          .weights = ClassWeightPolicy{.ignored = 3}};
     training.options.accumulate = accumulate;
     check_bytes(training);
     const TrainedRank gpu = train_on<OneGpu>(training);

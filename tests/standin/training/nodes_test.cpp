@@ -76,8 +76,9 @@ TEST_CASE("so are those of sequences, with and without padding") {
   options.labels = SequenceLabels::every;
   const auto set = open_synthetic_sequences(options, 3);
   check_nodes({.network = kEverySequenceOp, .set = set.get()});
-  check_nodes(
-      {.network = kMaskedSequence, .set = set.get(), .weights = WeightRule{.mask = kTokensField}});
+  check_nodes({.network = kMaskedSequence,
+               .set = set.get(),
+               .weights = ClassWeightPolicy{.mask = kTokensField}});
 }
 
 TEST_CASE("so are those of micro-batches, shards, an average and a loss scale") {

@@ -14,19 +14,19 @@ namespace {
 struct NoteRule {
   cudnnBackendNumericalNote_t note;
   std::string_view reason;
-  bool (*refuses)(const EngineRules&);
+  bool (*refuses)(const EnginePolicy&);
 };
 
-bool always(const EngineRules&) { return true; }
-bool in_f32(const EngineRules& rules) { return rules.f32; }
+bool always(const EnginePolicy&) { return true; }
+bool in_f32(const EnginePolicy& rules) { return rules.f32; }
 
 // Winograd's small tiles have a few times the error of plain sums and are permitted; the error of
 // large tiles and of Fourier transforms is far larger (Lavin and Gray 2016, section 4.1).
 constexpr std::array<NoteRule, 7> kNoteRules{{
     {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, "not deterministic",
-     [](const EngineRules& rules) { return rules.deterministic; }},
+     [](const EnginePolicy& rules) { return rules.deterministic; }},
     {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, "rounds f32 factors to TF32",
-     [](const EngineRules& rules) { return rules.f32 && !rules.tf32; }},
+     [](const EnginePolicy& rules) { return rules.f32 && !rules.tf32; }},
     {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, "converts its inputs to a smaller type", &always},
     {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, "sums in less than f32", &always},
     {CUDNN_NUMERICAL_NOTE_FFT, "Fourier transform", &in_f32},
@@ -75,7 +75,7 @@ EngineChoice choice_of(const Json& json, const std::string& source) {
   return choice;
 }
 
-std::string_view refusal(const EngineFacts& facts, const EngineRules& rules) {
+std::string_view refusal(const EngineFacts& facts, const EnginePolicy& rules) {
   for (const NoteRule& rule : kNoteRules) {
     if (std::ranges::count(facts.numerical_notes, rule.note) > 0 && rule.refuses(rules)) {
       return rule.reason;
@@ -85,7 +85,7 @@ std::string_view refusal(const EngineFacts& facts, const EngineRules& rules) {
   return "";
 }
 
-std::string text_of(const EngineRules& rules) {
+std::string text_of(const EnginePolicy& rules) {
   const std::string_view type = !rules.f32 ? "half" : rules.tf32 ? "tf32" : "f32";
   return fmt::format("{}, {}, workspace up to {}",
                      rules.deterministic ? "deterministic" : "any order", type,

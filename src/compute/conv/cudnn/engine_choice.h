@@ -44,7 +44,7 @@ struct EngineFacts {
 };
 
 /// What a run permits.
-struct EngineRules {
+struct EnginePolicy {
   bool deterministic = true;       // only engines whose results are bit-identical from run to run
   bool f32 = true;                 // activations are stored in f32 ...
   bool tf32 = false;               // ... and factors may be rounded to TF32
@@ -52,10 +52,10 @@ struct EngineRules {
 };
 
 /// Why an engine may not be used ("rounds f32 factors to TF32"), or "" if it may.
-[[nodiscard]] std::string_view refusal(const EngineFacts& facts, const EngineRules& rules);
+[[nodiscard]] std::string_view refusal(const EngineFacts& facts, const EnginePolicy& rules);
 
 /// "deterministic, f32, workspace up to 268435456": part of a choice's key.
-[[nodiscard]] std::string text_of(const EngineRules& rules);
+[[nodiscard]] std::string text_of(const EnginePolicy& rules);
 
 /// How many engines were refused for which reason: "3 round f32 factors to TF32, 2 ...".
 class RefusalCount {

@@ -23,7 +23,7 @@ constexpr std::size_t kMostWithBias = 3;
 struct Wanted {
   const ConvGraph& graph;
   std::int64_t bias;
-  const EngineRules& rules;
+  const EnginePolicy& rules;
   std::string key;
 
   /// The graph of a choice.
@@ -32,8 +32,8 @@ struct Wanted {
     return choice.adds_bias ? with_bias(own) : own;
   }
   /// A result that is not added by its graph is in the workspace first.
-  [[nodiscard]] EngineRules rules_of(bool adds_result) const {
-    EngineRules own = rules;
+  [[nodiscard]] EnginePolicy rules_of(bool adds_result) const {
+    EnginePolicy own = rules;
     if (graph.adds_result && !adds_result) own.workspace_cap -= result_workspace(graph);
     return own;
   }
@@ -148,13 +148,13 @@ std::int64_t result_workspace(const ConvGraph& graph) {
   return static_cast<std::int64_t>(aligned_bytes(graph.result().bytes()));
 }
 
-std::string choice_key(const ConvGraph& graph, std::int64_t bias, const EngineRules& rules) {
+std::string choice_key(const ConvGraph& graph, std::int64_t bias, const EnginePolicy& rules) {
   const std::string sum = bias > 0 ? fmt::format(", and a bias of {}", bias) : "";
   return fmt::format("{}{}; {}", text_of(graph), sum, text_of(rules));
 }
 
 EnginePlan choose_engine(const EngineSearch& search, const ConvGraph& graph, std::int64_t bias,
-                         const EngineRules& rules) {
+                         const EnginePolicy& rules) {
   const Wanted wanted{graph, bias, rules, choice_key(graph, bias, rules)};
   if (std::optional<EnginePlan> shared = search.book.used(wanted.key)) return *shared;
   std::optional<EnginePlan> chosen = known_plan(search, wanted);

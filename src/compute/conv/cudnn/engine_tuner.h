@@ -27,7 +27,7 @@ struct EngineSearch {
 
 /// Everything that a choice depends on besides GPU and version of cuDNN.
 [[nodiscard]] std::string choice_key(const ConvGraph& graph, std::int64_t bias,
-                                     const EngineRules& rules);
+                                     const EnginePolicy& rules);
 
 /// What the result of a graph takes of the workspace if a kernel of ours adds it to what is there.
 [[nodiscard]] std::int64_t result_workspace(const ConvGraph& graph);
@@ -40,6 +40,6 @@ struct EngineSearch {
 /// An engine that does not run, or cannot be recorded, is refused. Throws Error{device} that counts
 /// the reasons if no engine is left, and the GPU's own error if it is the GPU that fails.
 [[nodiscard]] EnginePlan choose_engine(const EngineSearch& search, const ConvGraph& graph,
-                                       std::int64_t bias, const EngineRules& rules);
+                                       std::int64_t bias, const EnginePolicy& rules);
 
 }  // namespace trainyard::cudnn

@@ -31,7 +31,7 @@ struct PlanQuery {
   DescriptorPtr device;
   bool adds_bias = false;    // the graph adds the bias
   bool adds_result = false;  // the graph adds its result to what is there
-  EngineRules rules;
+  EnginePolicy rules;
   std::size_t most = 1;
   std::function<void()> tick = [] {};  // called before each plan is made
   /// Why a plan that the rules permit is unusable nevertheless; "": it is usable.

@@ -1,6 +1,6 @@
 // Convolutions of 16 channels to 16 with a 3x3 kernel, as the first layers of a residual network
-// for small pictures have them. A library's tiles for tensor cores are 64 or more channels wide and
-// do three quarters of their work for nothing: for 128 pictures of 32x32 cuDNN 9.14 takes 22 us on
+// for small images have them. A library's tiles for tensor cores are 64 or more channels wide and
+// do three quarters of their work for nothing: for 128 images of 32x32 cuDNN 9.14 takes 22 us on
 // an H100, whose memory moves them in 3. This kernel, when it still divided in each strip, took 11,
 // and 14 to 16 for the gradient, when it still read the weights across.
 //
@@ -65,16 +65,16 @@ struct NarrowConv {
   struct alignas(8) Four {
     std::uint32_t low, high;
   };
-  struct Place {
+  struct Position {
     std::uint32_t pixel, y, x;
   };
 
-  [[nodiscard]] TY_HD Place place_of(std::uint32_t pixel) const {
+  [[nodiscard]] TY_HD Position position_of(std::uint32_t pixel) const {
     const std::uint32_t line = pixel / maps.width;
     return {pixel, line % maps.height, pixel - line * maps.width};
   }
   /// The place `pixels` further on; cheaper than a division.
-  [[nodiscard]] TY_HD Place moved(Place place, std::uint32_t pixels) const {
+  [[nodiscard]] TY_HD Position moved(Position place, std::uint32_t pixels) const {
     place.pixel += pixels;
     place.x += pixels;
     while (place.x >= maps.width) {
@@ -84,13 +84,13 @@ struct NarrowConv {
     return place;
   }
   /// Whether tap `tap` of a window at `place` is inside its image.
-  [[nodiscard]] TY_HD bool inside(const Place& place, int tap) const {
+  [[nodiscard]] TY_HD bool inside(const Position& place, int tap) const {
     const int down = tap / 3 - 1, right = tap % 3 - 1;
     return place.pixel < maps.pixels && (down >= 0 || place.y > 0) &&
            (down <= 0 || place.y + 1 < maps.height) && (right >= 0 || place.x > 0) &&
            (right <= 0 || place.x + 1 < maps.width);
   }
-  [[nodiscard]] TY_HD const T* under(const Place& place, int tap) const {
+  [[nodiscard]] TY_HD const T* under(const Position& place, int tap) const {
     const auto line = static_cast<std::int64_t>(maps.width) * kNarrowChannels;
     return maps.from + static_cast<std::int64_t>(place.pixel) * kNarrowChannels +
            (tap / 3 - 1) * line + (tap % 3 - 1) * kNarrowChannels;
@@ -120,7 +120,7 @@ struct NarrowConv {
       }
     }
     const std::uint32_t first = warp * kNarrowStrips * kNarrowStrip;
-    Place place = place_of(first + lane / 4);
+    Position place = position_of(first + lane / 4);
     for (std::uint32_t strip = 0; strip < kNarrowStrips; ++strip) {
       if (first + strip * kNarrowStrip < maps.pixels) multiply_strip(team, place, lane, factors);
       place = moved(place, kNarrowStrip);
@@ -131,9 +131,9 @@ struct NarrowConv {
 
   /// `first` is the lane's first pixel of the strip.
   template <class Team>
-  TY_HD void multiply_strip(const Team& team, const Place& first, int lane,
+  TY_HD void multiply_strip(const Team& team, const Position& first, int lane,
                             const Four (&factors)[kNarrowTaps][2]) const {
-    const Place places[2] = {first, moved(first, kNarrowStrip / 2)};
+    const Position places[2] = {first, moved(first, kNarrowStrip / 2)};
     Four read[kNarrowTaps][2];
     TY_UNROLL
     for (int tap = 0; tap < kNarrowTaps; ++tap) {
@@ -159,7 +159,7 @@ struct NarrowConv {
     for (int i = 0; i < 2; ++i) store_four(places[i], lane % 4 * 4, i * 2, sums);
   }
   /// Channels c to c + 3 of a pixel: sums `first` and the next of both products.
-  TY_HD void store_four(const Place& place, int c, int first, const float (&sums)[2][4]) const {
+  TY_HD void store_four(const Position& place, int c, int first, const float (&sums)[2][4]) const {
     if (place.pixel >= maps.pixels) return;
     T* const to = maps.to + static_cast<std::int64_t>(place.pixel) * kNarrowChannels + c;
     Pack<T, 4> pack;
@@ -175,7 +175,7 @@ struct NarrowConv {
   /// On a processor: the sum in the reference device's order. Forward channel by channel and tap by
   /// tap; the gradient's taps in the order of the kernel, the filters of each first.
   [[nodiscard]] TY_HD float sum_in_order(std::uint32_t pixel, int c) const {
-    const Place place = place_of(pixel);
+    const Position place = position_of(pixel);
     float sum = 0;
     if (kToInput) {
       for (int tap = kNarrowTaps - 1; tap >= 0; --tap) {
@@ -193,7 +193,7 @@ struct NarrowConv {
     }
     return sum;
   }
-  [[nodiscard]] TY_HD float term(const Place& place, int tap, int to, int from) const {
+  [[nodiscard]] TY_HD float term(const Position& place, int tap, int to, int from) const {
     return static_cast<float>(under(place, tap)[from]) * static_cast<float>(weight(to, tap, from));
   }
 };

@@ -113,14 +113,18 @@ template <class T>
 struct PlusBias {
   const T* y;
   const float* bias;  // [channels]
-  float operator()(const Place& at) const { return static_cast<float>(y[at.offset]) + bias[at.c]; }
+  float operator()(const ElementIndex& at) const {
+    return static_cast<float>(y[at.offset]) + bias[at.c];
+  }
 };
 
 /// The terms of the bias's gradient.
 template <class T>
 struct BiasTerms {
   const T* dy;
-  PairSum operator()(const Place& at) const { return {static_cast<float>(dy[at.offset]), 0}; }
+  PairSum operator()(const ElementIndex& at) const {
+    return {static_cast<float>(dy[at.offset]), 0};
+  }
 };
 
 /// A transposed convolution's forward pass or gradient of the parameters: no primitive of a
@@ -149,7 +153,7 @@ class WithBias final : public Executor {
  private:
   void add_bias() const {
     const TensorView& out = tensors_.outputs[0];
-    map_places<T>(launcher_, out, PlusBias<T>{out.as<T>(), tensors_.parameters[1].as<float>()});
+    map_indexed<T>(launcher_, out, PlusBias<T>{out.as<T>(), tensors_.parameters[1].as<float>()});
   }
   void sum_gradient() const {
     const TensorView& dy = tensors_.output_gradients[0];

@@ -16,9 +16,9 @@ PairedMaps::PairedMaps(const ConvStep& conv)
     : conv_(conv),
       x_(conv.maps.input),
       dy_(conv.maps.output),
-      plan_(weight_plan(on_pairs(conv, x_, dy_), kBf16Kernels)) {
+      plan_(weight_tiling(on_pairs(conv, x_, dy_), kBf16Kernels)) {
   reserve();
-  plan_ = weight_plan(on_pairs(conv, x_, dy_), kBf16Kernels);
+  plan_ = weight_tiling(on_pairs(conv, x_, dy_), kBf16Kernels);
 }
 
 /// Room for the most rows and channels that a run of a unit reads.

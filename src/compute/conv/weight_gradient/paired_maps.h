@@ -9,7 +9,7 @@
 
 #include "compute/conv/conv_step.h"
 #include "compute/conv/weight_gradient/paired_rows.h"
-#include "compute/conv/weight_gradient/weight_plan.h"
+#include "compute/conv/weight_gradient/weight_tiling.h"
 
 namespace trainyard::direct {
 
@@ -19,7 +19,7 @@ class PairedMaps {
   explicit PairedMaps(const ConvStep& conv);
 
   /// Of the convolution on pairs.
-  [[nodiscard]] const WeightPlan& plan() const { return plan_; }
+  [[nodiscard]] const WeightTiling& plan() const { return plan_; }
   /// Of the pairs that a run of a unit reads, which a thread needs.
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(x_.floats() + dy_.floats()) * sizeof(float);
@@ -34,7 +34,7 @@ class PairedMaps {
 
   ConvStep conv_;
   PairedRows x_, dy_;
-  WeightPlan plan_;
+  WeightTiling plan_;
 };
 
 }  // namespace trainyard::direct

@@ -9,7 +9,7 @@
 #include "base/round_up.h"
 #include "compute/conv/weight_gradient/paired_maps.h"
 #include "compute/conv/weight_gradient/read_ahead.h"
-#include "compute/conv/weight_gradient/weight_plan.h"
+#include "compute/conv/weight_gradient/weight_tiling.h"
 #include "compute/elementwise/functor.h"
 #include "launcher/launch.h"
 
@@ -45,7 +45,7 @@ template <std::int64_t kLanes>
 struct WeightTotals {
   static constexpr std::int64_t kTogether = 32;  // channels of a row
   PartTree<kLanes> tree;
-  const std::int64_t* starts;  // WeightPlan::starts
+  const std::int64_t* starts;  // WeightTiling::starts
   float* gradient;
   std::int64_t filters, group_filters, group_channels, channels, padded_channels, area;
   std::int64_t vector_floats;
@@ -151,7 +151,7 @@ class WeightGradient final : public Executor {
         launcher_(step.threads),
         ahead_(static_cast<std::size_t>(step.threads)) {
     if (step.storage == DType::bf16) pairs_.emplace(conv_);
-    plan_ = pairs_ ? pairs_->plan() : weight_plan(conv_, kernels_for(conv_.maps.output));
+    plan_ = pairs_ ? pairs_->plan() : weight_tiling(conv_, kernels_for(conv_.maps.output));
     const std::int64_t floats = plan_.order.parts * plan_.part_floats();
     sums_at_ = workspace_.take(static_cast<std::size_t>(floats) * sizeof(float));
     const ConvMaps<Layout> given = conv_step(step).maps;
@@ -314,7 +314,7 @@ class WeightGradient final : public Executor {
   }
 
   ConvStep conv_;
-  WeightPlan plan_;
+  WeightTiling plan_;
   CpuLauncher launcher_;
   OffsetAllocator workspace_;
   std::unique_ptr<ReadableMap> x_map_, dy_map_;

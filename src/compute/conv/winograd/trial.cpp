@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRounds = 4;                              // after one that is not counted
 constexpr std::int64_t kProductsOfThread = 50'000'000;  // of a run: a millisecond
-constexpr double kMargin = 0.95;                        // of the direct engine's time
+constexpr double kMargin = 0.95;                        // of the direct algorithm's time
 
 /// Floats at a cache line.
 class Floats {
@@ -39,11 +39,11 @@ StepDescription with_images(StepDescription step, std::int64_t images) {
   return step;
 }
 
-/// An engine with memory to run in.
+/// An algorithm with memory to run in.
 class Candidate {
  public:
-  Candidate(Engine engine, const StepDescription& step, const MakeDirect& direct)
-      : engine_(engine), executor_(make_engine(engine, step, direct)) {
+  Candidate(ConvAlgorithm algorithm, const StepDescription& step, const MakeDirect& direct)
+      : algorithm_(algorithm), executor_(make_algorithm(algorithm, step, direct)) {
     const bool forward = step.pass != Pass::backward_data;
     StepTensors tensors;
     const TensorView input = view(step.inputs[0]), output = view(step.outputs[0]);
@@ -59,7 +59,7 @@ class Candidate {
     tensors.workspace = take(executor_->workspace_bytes() / sizeof(float) + 1);
     executor_->bind(tensors);
   }
-  [[nodiscard]] Engine engine() const { return engine_; }
+  [[nodiscard]] ConvAlgorithm algorithm() const { return algorithm_; }
   [[nodiscard]] double seconds(const Clock& clock) {
     const double begin = clock.seconds();
     executor_->run();
@@ -75,7 +75,7 @@ class Candidate {
     return {.data = take(static_cast<std::size_t>(span_elements(layout))), .layout = layout};
   }
 
-  Engine engine_;
+  ConvAlgorithm algorithm_;
   std::unique_ptr<Executor> executor_;
   std::vector<Floats> memory_;
 };
@@ -83,12 +83,13 @@ class Candidate {
 }  // namespace
 
 TrialResult time_engines(const StepDescription& step, std::int64_t products_of_image,
-                         std::span<const Engine> engines, const MakeDirect& direct) {
+                         std::span<const ConvAlgorithm> algorithms, const MakeDirect& direct) {
   const std::int64_t images =
       step.threads * std::max<std::int64_t>(1, kProductsOfThread / products_of_image);
   const StepDescription trial = with_images(step, images);
   std::vector<Candidate> candidates;
-  for (const Engine engine : engines) candidates.emplace_back(engine, trial, direct);
+  for (const ConvAlgorithm algorithm : algorithms)
+    candidates.emplace_back(algorithm, trial, direct);
   std::vector<double> best(candidates.size(), std::numeric_limits<double>::infinity());
   const SystemClock clock;
   for (int round = 0; round <= kRounds; ++round) {
@@ -98,10 +99,10 @@ TrialResult time_engines(const StepDescription& step, std::int64_t products_of_i
     }
   }
   const double to_beat = kMargin * best[0];
-  TrialResult fastest{.engine = Engine::direct, .seconds = best[0]};
+  TrialResult fastest{.algorithm = ConvAlgorithm::direct, .seconds = best[0]};
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     if (best[i] < std::min(to_beat, fastest.seconds)) {
-      fastest = {.engine = candidates[i].engine(), .seconds = best[i]};
+      fastest = {.algorithm = candidates[i].algorithm(), .seconds = best[i]};
     }
   }
   return fastest;

@@ -25,7 +25,7 @@ const MatmulLibrary& Context::matmul_library() {
   return *matmul_library_;
 }
 
-EngineRules Context::rules(DType storage, bool tf32, std::size_t workspace_cap) const {
+EnginePolicy Context::rules(DType storage, bool tf32, std::size_t workspace_cap) const {
   return {.deterministic = settings_.deterministic,
           .f32 = storage == DType::f32,
           .tf32 = tf32,

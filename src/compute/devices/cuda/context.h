@@ -37,7 +37,7 @@ class Context {
   [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
   /// Opened on the first call.
   [[nodiscard]] const MatmulLibrary& matmul_library();
-  [[nodiscard]] EngineRules rules(DType storage, bool tf32, std::size_t workspace_cap) const;
+  [[nodiscard]] EnginePolicy rules(DType storage, bool tf32, std::size_t workspace_cap) const;
   [[nodiscard]] EngineBook& book() { return book_; }
   [[nodiscard]] const EngineBook& book() const { return book_; }
   /// What the engines of this run are chosen with. Must not outlive the context.

@@ -1,0 +1,72 @@
+// A decoded image, and how it is turned upright.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace trainyard {
+
+/// In pixels.
+struct ImageSize {
+  std::int64_t h = 0;
+  std::int64_t w = 0;
+  [[nodiscard]] std::int64_t pixels() const { return h * w; }
+  bool operator==(const ImageSize&) const = default;
+};
+
+/// An image of 8 bits, grey (1 channel) or red, green, blue (3).
+class Image {
+ public:
+  /// Pixels are not initialised.
+  Image(ImageSize size, int channels);
+
+  [[nodiscard]] ImageSize size() const { return size_; }
+  [[nodiscard]] int channels() const { return channels_; }
+  /// [w, channels] of row `y`.
+  [[nodiscard]] std::uint8_t* row(std::int64_t y) { return pixels_.get() + y * row_bytes(); }
+  [[nodiscard]] const std::uint8_t* row(std::int64_t y) const {
+    return pixels_.get() + y * row_bytes();
+  }
+
+ private:
+  [[nodiscard]] std::int64_t row_bytes() const { return size_.w * channels_; }
+
+  ImageSize size_;
+  int channels_;
+  std::unique_ptr<std::uint8_t[]> pixels_;  // [h, w, channels]
+};
+
+/// How a stored image is turned to be upright: the values 1 (as stored) to 8 of the tag
+/// Orientation (Exif 2.3, 4.6.4 A). Each is a transposition or none, then mirrored axes.
+struct Orientation {
+  int value = 1;
+  [[nodiscard]] bool transposes() const { return value >= 5; }
+  [[nodiscard]] bool mirrors_stored_rows() const {
+    return value == 3 || value == 4 || value == 6 || value == 7;
+  }
+  [[nodiscard]] bool mirrors_stored_columns() const {
+    return value == 2 || value == 3 || value == 7 || value == 8;
+  }
+  [[nodiscard]] ImageSize turned(ImageSize stored) const {
+    return transposes() ? ImageSize{stored.w, stored.h} : stored;
+  }
+};
+
+/// The orientation in an Exif segment, which begins with "Exif\0\0"; 1 if there is none, or if the
+/// segment is damaged.
+[[nodiscard]] Orientation exif_orientation(std::span<const std::byte> segment);
+
+/// The image turned upright.
+[[nodiscard]] Image turned(const Image& stored, Orientation orientation);
+
+/// An image of 3 channels in grey: luma of ITU-R BT.601 in 16-bit fixed point, rounded, Pillow's
+/// conversion to "L".
+[[nodiscard]] Image grey_of(const Image& colours);
+
+/// Writes the image to planes [channels, h, w].
+void copy_planes(const Image& image, std::uint8_t* planes);
+void copy_planes(const Image& image, float* planes);
+
+}  // namespace trainyard
