@@ -11,7 +11,7 @@
 #include "graph/graph.h"
 #include "graph/network_input.h"
 #include "plan/work.h"
-#include "run/config/parameter_rules.h"
+#include "run/config/parameter_overrides.h"
 #include "run/session/session_model.h"
 
 namespace trainyard {
@@ -75,7 +75,7 @@ class SyntheticBatch {
 ParameterOverrides rules_of(const RunConfig& run, const Graph& network) {
   constexpr std::int64_t kSteps = 1 << 30;
   config::Diagnostics diagnostics;  // the rules were checked with the network
-  return parameter_rules(run, network, kSteps, diagnostics);
+  return parameter_overrides(run, network, kSteps, diagnostics);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<TensorSlot> weight_slots(const Model& model, const WeightBlocks& cop
 }
 
 std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& usual,
-                                        const ParameterOverrides& rules) {
+                                        const ParameterOverrides& overrides) {
   std::vector<TensorSlot> slots;
   const ModelMemory& memory = model.memory();
   for (int i = 0; i < memory.slots(); ++i) {

@@ -26,7 +26,7 @@ struct TensorSlot {
 [[nodiscard]] std::vector<TensorSlot> weight_slots(const Model& model, const WeightBlocks& copy);
 /// State of each parameter's optimizer, "momentum.PATH".
 [[nodiscard]] std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& usual,
-                                                      const ParameterOverrides& rules);
+                                                      const ParameterOverrides& overrides);
 
 [[nodiscard]] std::vector<std::int64_t> extents(const Shape& shape);
 /// Why the shape of `tensor` is not that of the slot, or "".

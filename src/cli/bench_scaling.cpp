@@ -19,7 +19,7 @@
 #include "graph/network_input.h"
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 namespace trainyard::cli {
 namespace {

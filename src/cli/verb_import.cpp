@@ -14,7 +14,7 @@
 #include "export/export_run.h"
 #include "export/import_weights.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 namespace trainyard::cli {
 namespace {

@@ -24,9 +24,9 @@
 #include "graph/summary.h"
 #include "model/model_programs.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/losses.h"
-#include "run/config/parameter_rules.h"
+#include "run/config/parameter_overrides.h"
 #include "run/session/session_model.h"
 
 namespace trainyard::cli {

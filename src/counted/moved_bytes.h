@@ -83,7 +83,7 @@ std::optional<std::size_t> moved_bytes(const ReluBiasRows<T, P>&, std::int64_t c
   return moved<T>(calls, 3);
 }
 
-// Gradients and the update. A row is a run of chunks, or a column of results.
+// Gradients and the update. A row is a span of chunks, or a column of results.
 inline std::optional<std::size_t> moved_bytes(const ResultSums& f, std::int64_t columns) {
   return moved<float>(f.table.samples * columns, 1);
 }
@@ -93,18 +93,18 @@ std::optional<std::size_t> moved_bytes(const AddGradients<T>& f, std::int64_t ca
 }
 /// Without L2 terms: which segments have one is known to the device alone.
 template <class T>
-std::optional<std::size_t> moved_bytes(const FinishGradients<T>& f, std::int64_t /*runs*/) {
+std::optional<std::size_t> moved_bytes(const FinishGradients<T>& f, std::int64_t /*spans*/) {
   const bool changes = f.task.unscale || f.task.weights != nullptr;
   return moved<T>(f.chunks * kChunk, changes ? 3 : 1) + moved<T>(f.task.biased_count * kChunk, 3) +
          f.task.packed.bytes + moved_bytes(f.task.results, f.task.results.table.columns()).value();
 }
 template <class T, class Rule>
-std::optional<std::size_t> moved_bytes(const DirectRun<T, Rule>& f, std::int64_t /*runs*/) {
-  return moved<T>(f.all.chunks * kChunk, 3 + 2 * DirectRun<T, Rule>::All::kSlots);
+std::optional<std::size_t> moved_bytes(const DirectSpan<T, Rule>& f, std::int64_t /*spans*/) {
+  return moved<T>(f.all.chunks * kChunk, 3 + 2 * DirectSpan<T, Rule>::All::kSlots);
 }
 template <class T, class Rule>
-std::optional<std::size_t> moved_bytes(const UpdateRun<T, Rule>& f, std::int64_t /*runs*/) {
-  return moved<T>(f.all.chunks * kChunk, 3 + 2 * UpdateRun<T, Rule>::All::kSlots) + f.packed.bytes;
+std::optional<std::size_t> moved_bytes(const UpdateSpan<T, Rule>& f, std::int64_t /*spans*/) {
+  return moved<T>(f.all.chunks * kChunk, 3 + 2 * UpdateSpan<T, Rule>::All::kSlots) + f.packed.bytes;
 }
 template <class T>
 std::optional<std::size_t> moved_bytes(const UpdateRunning<T>&, std::int64_t chunks) {
@@ -115,7 +115,7 @@ std::optional<std::size_t> moved_bytes(const AverageChunks<T>& f, std::int64_t /
   return moved<T>(f.chunks * kChunk, 3);
 }
 template <class T>
-std::optional<std::size_t> moved_bytes(const RunSquares<T>& f, std::int64_t /*runs*/) {
+std::optional<std::size_t> moved_bytes(const SpanSquares<T>& f, std::int64_t /*spans*/) {
   return moved<T>(f.chunks * kChunk, 2);
 }
 template <class First, class Second>

@@ -7,7 +7,7 @@
 #include "formats/json.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 namespace trainyard {
 namespace {

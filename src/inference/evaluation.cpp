@@ -7,7 +7,7 @@
 #include "model/training_graph.h"
 #include "ops/metric.h"
 #include "report/nan_values.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"
 #include "run/split_results.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/reproduction.h"
 #include "run/session/session_data.h"
 #include "run/session/session_model.h"

@@ -9,7 +9,7 @@
 #include "model/batch_outputs.h"
 #include "ops/loss.h"
 #include "report/class_table.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"
 

@@ -24,7 +24,7 @@ struct Segment {
   std::int32_t frozen = 0;
   std::int32_t adapted = 0;     // the rate is multiplied by the rule's trust ratio, if it has one
   double decoupled_decay = 0;   // weight decay as a factor on the weight: 1 - lr * decay
-  std::int64_t first_step = 0;  // trained in the steps [first_step, end_step) of the run
+  std::int64_t first_step = 0;  // trained in the steps [first_step, end_step) of the span
   std::int64_t end_step = kNever;
   std::int32_t unwritten = 0;  // trained, but no pass writes its gradient, which is 0
 
@@ -40,7 +40,7 @@ struct GradientClip {
   double maximum = 0;            // 0: no bound
 };
 
-/// The 2-norms of a segment's weights and of what the gradient block has for it; of a run, their
+/// The 2-norms of a segment's weights and of what the gradient block has for it; of a span, their
 /// squares.
 struct Norms {
   double weights = 0;
@@ -49,9 +49,9 @@ struct Norms {
 
 /// On the device; nothing for a rule without a trust ratio.
 struct NormBlocks {
-  const SegmentSpans* segments = nullptr;  // those of the rule, of UpdateBlocks::runs
+  const SegmentSpans* segments = nullptr;  // those of the rule, of UpdateBlocks::spans
   std::int64_t segment_count = 0;
-  Norms* partials = nullptr;  // by run
+  Norms* partials = nullptr;  // by span
   Norms* norms = nullptr;     // by segment, of all segments
 };
 
@@ -62,9 +62,9 @@ struct UpdateBlocks {
   void* gradients = nullptr;  // mean over the global batch; a rule's direction takes its place
   std::vector<void*> slots;   // optimizer state, in the order of slots()
   const Segment* segments = nullptr;
-  const ChunkSpan* runs = nullptr;  // those of a rule, or all
-  std::int64_t run_count = 0;
-  std::int64_t chunks = 0;                // of all these runs
+  const ChunkSpan* spans = nullptr;  // those of a rule, or all
+  std::int64_t span_count = 0;
+  std::int64_t chunks = 0;                // of all these spans
   const StepState* state = nullptr;       // has lr; a withheld step changes no weights
   const MicroBatches* of_step = nullptr;  // of which some may not count; null: all do
   GradientClip clip;                      // a rule reads its gradients clipped

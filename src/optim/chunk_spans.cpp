@@ -11,18 +11,18 @@ ChunkSpans chunk_spans(std::span<const std::int32_t> segment_of_chunk,
   ChunkSpans all;
   for (const std::int32_t chunk : chunks) {
     const std::int32_t segment = segment_of_chunk[static_cast<std::size_t>(chunk)];
-    ChunkSpan* const last = all.runs.empty() ? nullptr : &all.runs.back();
+    ChunkSpan* const last = all.spans.empty() ? nullptr : &all.spans.back();
     if (last != nullptr && last->segment == segment && last->first + last->chunks == chunk &&
         last->chunks < most) {
       ++last->chunks;
     } else {
-      all.runs.push_back({segment, chunk, 1});
+      all.spans.push_back({segment, chunk, 1});
     }
   }
-  std::ranges::stable_sort(all.runs, {}, &ChunkSpan::segment);
-  for (std::size_t i = 0; i < all.runs.size(); ++i) {
-    if (i == 0 || all.runs[i].segment != all.runs[i - 1].segment) {
-      all.segments.push_back({all.runs[i].segment, static_cast<std::int32_t>(i), 0});
+  std::ranges::stable_sort(all.spans, {}, &ChunkSpan::segment);
+  for (std::size_t i = 0; i < all.spans.size(); ++i) {
+    if (i == 0 || all.spans[i].segment != all.spans[i - 1].segment) {
+      all.segments.push_back({all.spans[i].segment, static_cast<std::int32_t>(i), 0});
     }
     ++all.segments.back().count;
   }

@@ -23,15 +23,15 @@ namespace trainyard {
   return clip.maximum > 0 ? clip_factor(*clip.norm, clip.maximum) : 1.0;
 }
 
-/// The sums of runs, and then of all of them, in double and in a fixed order.
-struct RunSums {
-  double* partials = nullptr;         // by run
+/// The sums of spans, and then of all of them, in double and in a fixed order.
+struct SpanSums {
+  double* partials = nullptr;         // by span
   std::uint32_t* finished = nullptr;  // see finished_rows() of the launchers
 
   template <class Team>
-  [[nodiscard]] TY_HD double total(const Team& team, std::int64_t runs) const {
+  [[nodiscard]] TY_HD double total(const Team& team, std::int64_t spans) const {
     const double* const p = partials;
-    return team.template sum_loaded<double>(runs, [=](std::int64_t i) { return p[i]; });
+    return team.template sum_loaded<double>(spans, [=](std::int64_t i) { return p[i]; });
   }
 };
 
@@ -49,7 +49,7 @@ struct GradientFinish {
   /// samples have none.
   const double* weights = nullptr;
   double samples = 1;  // of a step
-  RunSums sums;
+  SpanSums sums;
   double* norm = nullptr;     // the 2-norm of the result
   double* skipped = nullptr;  // set to 1 if no sample counts; not needed without weights
   const double* loss = nullptr;
@@ -61,7 +61,7 @@ struct GradientFinish {
   ResultSums results = {};  // of the batch, which the end needs; without columns: summed already
 };
 
-/// A row is a run: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
+/// A row is a span: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
 /// and term only where there is one. The loss scale is a power of two, so its division is exact;
 /// `samples / weights` makes the mean over samples that over their weights (0 without weights); the
 /// term is that of Keras's l2 in the loss, and frozen parameters have none. Where no pass writes
@@ -74,25 +74,25 @@ struct FinishGradients {
   const T* weights;
   T* gradients;
   const Segment* segments;
-  const ChunkSpan* runs;
-  std::int64_t run_count;
-  std::int64_t chunks;  // of the runs, for those who count bytes
+  const ChunkSpan* spans;
+  std::int64_t span_count;
+  std::int64_t chunks;  // of the spans, for those who count bytes
   GradientFinish task;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t column = row - run_count - task.biased_count;
+    const std::int64_t column = row - span_count - task.biased_count;
     if (column >= 0) return task.results(team, column);
-    if (row >= run_count) return add_biases(team, task.biased[row - run_count]);
-    const ChunkSpan run = runs[row];
-    const Segment& segment = segments[run.segment];
+    if (row >= span_count) return add_biases(team, task.biased[row - span_count]);
+    const ChunkSpan span = spans[row];
+    const Segment& segment = segments[span.segment];
     const bool unwritten = segment.unwritten != 0;
     const T l2 = segment.frozen != 0 ? T(0) : static_cast<T>(2.0 * segment.l2);
-    T* const g = gradients + run.first * kChunk;
-    const std::int64_t count = run.chunks * kChunk;
-    unpack_elements(team, task.packed, run.segment, run.first * kChunk, count, gradients);
+    T* const g = gradients + span.first * kChunk;
+    const std::int64_t count = span.chunks * kChunk;
+    unpack_elements(team, task.packed, span.segment, span.first * kChunk, count, gradients);
     if (unwritten || l2 != 0 || task.unscale || task.weights != nullptr) {
-      const T* const w = weights + run.first * kChunk;
+      const T* const w = weights + span.first * kChunk;
       const T scale = static_cast<T>(task.unscale ? 1.0 / task.state->loss_scale : 1.0);
       const T share = share_of_samples();
       team.each(count, [=](std::int64_t i) {
@@ -109,7 +109,7 @@ struct FinishGradients {
   }
   template <class Team>
   TY_HD void finish(const Team& team) const {
-    const double norm = math::sqrt(task.sums.total(team, run_count));
+    const double norm = math::sqrt(task.sums.total(team, span_count));
     const GradientFinish& own = task;
     team.once([&] {
       const bool empty = own.weights != nullptr && own.weights[1] == 0;
@@ -135,23 +135,23 @@ struct FinishGradients {
   }
 };
 
-/// A row is a run: the sum of l2 * w^2. The end writes the sum over all; frozen parameters count,
+/// A row is a span: the sum of l2 * w^2. The end writes the sum over all; frozen parameters count,
 /// as in Keras.
 template <class T>
 struct RegularisationLoss {
   const T* weights;
   const Segment* segments;
-  const ChunkSpan* runs;
-  std::int64_t run_count;
-  RunSums sums;
+  const ChunkSpan* spans;
+  std::int64_t span_count;
+  SpanSums sums;
   double* loss;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkSpan run = runs[row];
-    const T* const w = weights + run.first * kChunk;
-    const double l2 = segments[run.segment].l2;
-    const double sum = team.template sum<double>(run.chunks * kChunk, [=](std::int64_t i) {
+    const ChunkSpan span = spans[row];
+    const T* const w = weights + span.first * kChunk;
+    const double l2 = segments[span.segment].l2;
+    const double sum = team.template sum<double>(span.chunks * kChunk, [=](std::int64_t i) {
       const double value = static_cast<double>(w[i]);
       return l2 * value * value;
     });
@@ -160,7 +160,7 @@ struct RegularisationLoss {
   }
   template <class Team>
   TY_HD void finish(const Team& team) const {
-    const double sum = sums.total(team, run_count);
+    const double sum = sums.total(team, span_count);
     double* const out = loss;
     team.once([=] { *out = sum; });
   }
@@ -178,31 +178,31 @@ void with_arithmetic(DType type, const F& f) {
 }
 
 /// Makes the sums of gradients those that the optimizer's rule reads, with their norm: one launch,
-/// see FinishGradients. `blocks` has all runs.
+/// see FinishGradients. `blocks` has all spans.
 template <class Launcher>
 void finish_gradients(const Launcher& launcher, const UpdateBlocks& blocks,
                       const GradientFinish& task) {
   with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.finished_rows(
-        blocks.run_count + task.biased_count + task.results.table.columns(),
+        blocks.span_count + task.biased_count + task.results.table.columns(),
         FinishGradients<T>{static_cast<const T*>(blocks.weights), static_cast<T*>(blocks.gradients),
-                           blocks.segments, blocks.runs, blocks.run_count, blocks.chunks, task},
+                           blocks.segments, blocks.spans, blocks.span_count, blocks.chunks, task},
         task.sums.finished);
   });
 }
 
 /// Writes the sum of l2 * w^2 over all parameters to `loss`. All memory is the launcher's, and
-/// `blocks` has all runs.
+/// `blocks` has all spans.
 template <class Launcher>
-void regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks, const RunSums& sums,
+void regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks, const SpanSums& sums,
                          double* loss) {
   with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.finished_rows(
-        blocks.run_count,
-        RegularisationLoss<T>{static_cast<const T*>(blocks.weights), blocks.segments, blocks.runs,
-                              blocks.run_count, sums, loss},
+        blocks.span_count,
+        RegularisationLoss<T>{static_cast<const T*>(blocks.weights), blocks.segments, blocks.spans,
+                              blocks.span_count, sums, loss},
         sums.finished);
   });
 }

@@ -28,9 +28,9 @@ std::span<const config::Kind<Optimizer>> optimizer_kinds() {
 }
 
 const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
-                              const ParameterOverrides& rules) {
-  const auto rule = rules.find(name);
-  return rule == rules.end() || !rule->second.optimizer ? usual : *rule->second.optimizer;
+                              const ParameterOverrides& overrides) {
+  const auto found = overrides.find(name);
+  return found == overrides.end() || !found->second.optimizer ? usual : *found->second.optimizer;
 }
 
 bool needs_norms(const UpdateRule& rule) {

@@ -37,8 +37,8 @@ struct ParameterOverride {
 /// By the parameter's full name, "stage1.conv1.weight".
 using ParameterOverrides = std::map<std::string, ParameterOverride, std::less<>>;
 
-/// The optimizer of a parameter: that of its rule, else `usual`.
+/// The optimizer of a parameter: its override's, else `usual`.
 [[nodiscard]] const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
-                                            const ParameterOverrides& rules);
+                                            const ParameterOverrides& overrides);
 
 }  // namespace trainyard

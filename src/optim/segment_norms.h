@@ -1,5 +1,5 @@
-// The norms of single parameters, in double and in a fixed order: runs of chunks, then the runs of
-// a parameter.
+// The norms of single parameters, in double and in a fixed order: spans of chunks, then the spans
+// of a parameter.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace trainyard {
 
-/// One row per run: the sums of its squares.
+/// One row per span: the sums of its squares.
 template <class T>
-struct RunSquares {
+struct SpanSquares {
   const T* weights;
   const T* gradients;
-  const ChunkSpan* runs;
+  const ChunkSpan* spans;
   std::int64_t chunks;  // of these, for those who count bytes
   GradientClip clip;    // of the gradients
   Norms* partials;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkSpan run = runs[row];
-    const T* const w = weights + run.first * kChunk;
-    const T* const g = gradients + run.first * kChunk;
+    const ChunkSpan span = spans[row];
+    const T* const w = weights + span.first * kChunk;
+    const T* const g = gradients + span.first * kChunk;
     const auto squares = [&](const T* x, T factor) {
-      return team.template sum<double>(run.chunks * kChunk, [=](std::int64_t i) {
+      return team.template sum<double>(span.chunks * kChunk, [=](std::int64_t i) {
         const double value = static_cast<double>(x[i] * factor);
         return value * value;
       });
@@ -39,7 +39,7 @@ struct RunSquares {
   }
 };
 
-/// One row per segment: the roots of the sums over its runs.
+/// One row per segment: the roots of the sums over its spans.
 struct SegmentRoots {
   const SegmentSpans* segments;
   const Norms* partials;
@@ -62,9 +62,9 @@ struct SegmentRoots {
 template <class T, class Launcher>
 void segment_norms(const Launcher& launcher, const UpdateBlocks& blocks, const GradientClip& clip) {
   const NormBlocks& of = blocks.norms;
-  launcher.rows(blocks.run_count, RunSquares<T>{static_cast<const T*>(blocks.weights),
-                                                static_cast<const T*>(blocks.gradients),
-                                                blocks.runs, blocks.chunks, clip, of.partials});
+  launcher.rows(blocks.span_count, SpanSquares<T>{static_cast<const T*>(blocks.weights),
+                                                  static_cast<const T*>(blocks.gradients),
+                                                  blocks.spans, blocks.chunks, clip, of.partials});
   launcher.rows(of.segment_count, SegmentRoots{of.segments, of.partials, of.norms});
 }
 

@@ -1,4 +1,4 @@
-// The loops that all optimizers share, on every device: one row per run of chunks, arithmetic by a
+// The loops that all optimizers share, on every device: one row per span of chunks, arithmetic by a
 // rule.
 #pragma once
 
@@ -27,7 +27,7 @@ struct alignas(16) FourElements {
 /// What a functor changes besides the state.
 enum class Changed { weight, gradient };
 
-/// Calls change(gradient, element) for the first n elements of a run, n being a multiple of 4: one
+/// Calls change(gradient, element) for the first n elements of a span, n being a multiple of 4: one
 /// after the other on the CPU, whose compiler makes vectors of them, else four by a lane.
 template <Changed what, class Team, class T, std::size_t slots, class F>
 TY_HD void change_elements(const Team& team, std::int64_t n, T* gradients,
@@ -71,17 +71,17 @@ TY_HD void change_elements(const Team& team, std::int64_t n, T* gradients,
 template <class Rule>
 inline constexpr std::size_t kAppliedSlots = HasDirection<Rule> ? 0 : Rule::kSlots;
 
-/// What the loops over a rule's runs read and change, `slots` state values of it.
+/// What the loops over a rule's spans read and change, `slots` state values of it.
 template <class T, class Rule, std::size_t slots>
-struct RuleRuns {
+struct RuleSpans {
   static constexpr int kSlots = static_cast<int>(slots);
   using At = Element<T*, slots>;
   using Own = Element<T, slots>;
   Rule rule;
   At blocks;
   T* gradients;
-  const ChunkSpan* runs;  // those of the rule
-  std::int64_t chunks;    // of these, for those who count bytes
+  const ChunkSpan* spans;  // those of the rule
+  std::int64_t chunks;     // of these, for those who count bytes
   const Segment* segments;
   const StepState* state;
   GradientClip clip;             // of the gradients as this loop reads them
@@ -103,63 +103,63 @@ struct RuleRuns {
     if constexpr (HasRunningNumber<Rule>) scalars.running = *running_number;
     return scalars;
   }
-  /// change(gradient, element) for the elements of a run.
+  /// change(gradient, element) for the elements of a span.
   template <Changed what, class Team, class F>
-  TY_HD void change(const Team& team, const ChunkSpan& run, const F& change) const {
+  TY_HD void change(const Team& team, const ChunkSpan& span, const F& change) const {
     At own = blocks;
-    own.weight += run.first * kChunk;
-    for (int slot = 0; slot < kSlots; ++slot) own.state[slot] += run.first * kChunk;
-    change_elements<what>(team, run.chunks * kChunk, gradients + run.first * kChunk, own, change);
+    own.weight += span.first * kChunk;
+    for (int slot = 0; slot < kSlots; ++slot) own.state[slot] += span.first * kChunk;
+    change_elements<what>(team, span.chunks * kChunk, gradients + span.first * kChunk, own, change);
   }
 };
 
-/// The first phase of a rule with a direction: replaces the gradients of one run by it.
+/// The first phase of a rule with a direction: replaces the gradients of one span by it.
 template <class T, class Rule>
-struct DirectRun {
-  using All = RuleRuns<T, Rule, Rule::kSlots>;
+struct DirectSpan {
+  using All = RuleSpans<T, Rule, Rule::kSlots>;
   All all;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkSpan run = all.runs[row];
-    const Segment& segment = all.segments[run.segment];
+    const ChunkSpan span = all.spans[row];
+    const Segment& segment = all.segments[span.segment];
     if (!all.changes(segment)) return;
     const auto direction = all.rule.template direction<T>(all.scalars_of(segment));
     const T clip = static_cast<T>(clip_factor(all.clip));
     all.template change<Changed::gradient>(
-        team, run, [=](T& g, typename All::Own& e) { g = direction(g * clip, e); });
+        team, span, [=](T& g, typename All::Own& e) { g = direction(g * clip, e); });
   }
 };
 
-/// The last phase of every rule: changes the weights of one run. It may pack them, and in
+/// The last phase of every rule: changes the weights of one span. It may pack them, and in
 /// finished_rows() it ends the step.
 template <class T, class Rule>
-struct UpdateRun {
-  using All = RuleRuns<T, Rule, kAppliedSlots<Rule>>;
+struct UpdateSpan {
+  using All = RuleSpans<T, Rule, kAppliedSlots<Rule>>;
   All all;
   PackedTable packed;
   EndUpdate end;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const ChunkSpan run = all.runs[row];
-    const Segment& segment = all.segments[run.segment];
+    const ChunkSpan span = all.spans[row];
+    const Segment& segment = all.segments[span.segment];
     if (!all.changes(segment)) return;
     StepScalars scalars = all.scalars_of(segment);
     const T shrink = static_cast<T>(1.0 - scalars.rate * segment.decoupled_decay);
     if constexpr (HasTrustRatio<Rule>) {
-      const Norms norms = all.norms[run.segment];
+      const Norms norms = all.norms[span.segment];
       const double ratio = all.rule.trust_ratio(norms.weights, norms.gradients,
                                                 {segment.decay, segment.decoupled_decay});
       scalars.rate *= segment.adapted != 0 ? ratio : 1.0;
     }
     const auto step = all.rule.template step<T>(scalars);
     const T clip = static_cast<T>(clip_factor(all.clip));
-    all.template change<Changed::weight>(team, run, [=](T& g, typename All::Own& e) {
+    all.template change<Changed::weight>(team, span, [=](T& g, typename All::Own& e) {
       e.weight = shrink * e.weight;
       step(g * clip, e);
     });
-    pack_elements(team, packed, run.segment, run.first * kChunk, run.chunks * kChunk,
+    pack_elements(team, packed, span.segment, span.first * kChunk, span.chunks * kChunk,
                   all.blocks.weight);
   }
   template <class Team>
@@ -182,44 +182,44 @@ struct AdvanceRule {
 };
 
 template <class T, std::size_t slots, class Rule>
-RuleRuns<T, Rule, slots> rule_runs(const UpdateBlocks& blocks, const Rule& rule,
-                                   const GradientClip& clip, double time_decay) {
-  RuleRuns<T, Rule, slots> all{.rule = rule,
-                               .blocks = {static_cast<T*>(blocks.weights), {}},
-                               .gradients = static_cast<T*>(blocks.gradients),
-                               .runs = blocks.runs,
-                               .chunks = blocks.chunks,
-                               .segments = blocks.segments,
-                               .state = blocks.state,
-                               .clip = clip,
-                               .running_number = blocks.running_number,
-                               .norms = blocks.norms.norms,
-                               .time_decay = time_decay};
+RuleSpans<T, Rule, slots> rule_runs(const UpdateBlocks& blocks, const Rule& rule,
+                                    const GradientClip& clip, double time_decay) {
+  RuleSpans<T, Rule, slots> all{.rule = rule,
+                                .blocks = {static_cast<T*>(blocks.weights), {}},
+                                .gradients = static_cast<T*>(blocks.gradients),
+                                .spans = blocks.spans,
+                                .chunks = blocks.chunks,
+                                .segments = blocks.segments,
+                                .state = blocks.state,
+                                .clip = clip,
+                                .running_number = blocks.running_number,
+                                .norms = blocks.norms.norms,
+                                .time_decay = time_decay};
   for (int slot = 0; slot < all.kSlots; ++slot) {
     all.blocks.state[slot] = static_cast<T*>(blocks.slots.at(static_cast<std::size_t>(slot)));
   }
   return all;
 }
 
-/// The phases of one step of `rule` over its runs, in order, in arithmetic type T. The last one
+/// The phases of one step of `rule` over its spans, in order, in arithmetic type T. The last one
 /// updates the statistics too, and with UpdateBlocks::finished ends the step.
 template <class T, class Launcher, class Rule>
-void update_runs(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
-                 double time_decay, const StatisticBlocks& statistics) {
+void update_spans(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
+                  double time_decay, const StatisticBlocks& statistics) {
   GradientClip clip = blocks.clip;
   if constexpr (HasDirection<Rule>) {
-    launcher.rows(blocks.run_count,
-                  DirectRun<T, Rule>{rule_runs<T, Rule::kSlots>(blocks, rule, clip, time_decay)});
+    launcher.rows(blocks.span_count,
+                  DirectSpan<T, Rule>{rule_runs<T, Rule::kSlots>(blocks, rule, clip, time_decay)});
     clip = {};  // the direction is not clipped
   }
   if constexpr (HasTrustRatio<Rule>) segment_norms<T>(launcher, blocks, clip);
-  const UpdateRun<T, Rule> update{rule_runs<T, kAppliedSlots<Rule>>(blocks, rule, clip, time_decay),
-                                  blocks.packed, blocks.end};
+  const UpdateSpan<T, Rule> update{
+      rule_runs<T, kAppliedSlots<Rule>>(blocks, rule, clip, time_decay), blocks.packed, blocks.end};
   const UpdateRunning<T> running{static_cast<T*>(statistics.running),
                                  static_cast<const T*>(statistics.batch), statistics.rules,
                                  statistics.state, statistics.replicas};
-  const std::int64_t count = blocks.run_count + statistics.chunks;
-  const InTurn<UpdateRun<T, Rule>, UpdateRunning<T>> rows{update, blocks.run_count, running};
+  const std::int64_t count = blocks.span_count + statistics.chunks;
+  const InTurn<UpdateSpan<T, Rule>, UpdateRunning<T>> rows{update, blocks.span_count, running};
   if constexpr (HasRunningNumber<Rule>) {
     launcher.rows(count, rows);
     launcher.each(1, AdvanceRule<Rule>{rule, blocks.state, blocks.running_number});
@@ -231,12 +231,12 @@ void update_runs(const Launcher& launcher, const UpdateBlocks& blocks, const Rul
   }
 }
 
-/// One step over the runs of a rule, in arithmetic type T.
+/// One step over the spans of a rule, in arithmetic type T.
 template <class T, class Launcher>
 void run_update(const Launcher& launcher, const UpdateBlocks& blocks, const UpdateRule& rule,
                 double time_decay, const StatisticBlocks& statistics) {
   std::visit(
-      [&](const auto& own) { update_runs<T>(launcher, blocks, own, time_decay, statistics); },
+      [&](const auto& own) { update_spans<T>(launcher, blocks, own, time_decay, statistics); },
       rule);
 }
 

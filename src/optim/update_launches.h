@@ -44,7 +44,7 @@ class UpdateLaunches {
   virtual void upcast(float* to, const void* from, DType type, std::int64_t elements) const = 0;
   /// For these see optim/gradient.h.
   virtual void finish_gradients(const UpdateBlocks& blocks, const GradientFinish& task) const = 0;
-  virtual void regularisation_loss(const UpdateBlocks& blocks, const RunSums& sums,
+  virtual void regularisation_loss(const UpdateBlocks& blocks, const SpanSums& sums,
                                    double* loss) const = 0;
   /// A step of a rule, and that of running statistics, of which there may be none.
   virtual void update(const UpdateBlocks& blocks, const UpdateRule& rule, double time_decay,

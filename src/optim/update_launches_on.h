@@ -52,7 +52,7 @@ class UpdateLaunchesOn final : public UpdateLaunches {
   void finish_gradients(const UpdateBlocks& blocks, const GradientFinish& task) const override {
     trainyard::finish_gradients(launcher_, blocks, task);
   }
-  void regularisation_loss(const UpdateBlocks& blocks, const RunSums& sums,
+  void regularisation_loss(const UpdateBlocks& blocks, const SpanSums& sums,
                            double* loss) const override {
     trainyard::regularisation_loss(launcher_, blocks, sums, loss);
   }

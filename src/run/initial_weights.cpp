@@ -10,7 +10,7 @@
 #include "checkpoint/tensor_slots.h"
 #include "config/diagnostics.h"
 #include "formats/float_types.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 namespace trainyard {
 

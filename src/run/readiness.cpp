@@ -16,7 +16,7 @@
 #include "model/model.h"
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/resolved_config.h"
 #include "run/run_start.h"
 #include "run/snapshot.h"

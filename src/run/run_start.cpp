@@ -3,7 +3,7 @@
 #include "base/host_name.h"
 #include "graph/summary.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/resolved_config.h"
 #include "run/reproduction.h"
 #include "run/resumed_run.h"

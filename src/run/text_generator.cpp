@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "data/feed/time_step_mask.h"
 #include "data/text/text_units.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/session/session_data.h"
 #include "run/session/session_model.h"
 #include "run/training_files.h"

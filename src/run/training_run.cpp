@@ -10,7 +10,7 @@
 #include "ranks/stop_vote.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/resolved_config.h"
 #include "run/gpu_failure.h"
 #include "run/readiness.h"

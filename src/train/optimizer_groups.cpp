@@ -18,10 +18,10 @@ std::int64_t padded(const BlockEntry& entry) {
 }
 
 std::vector<ChunksOf> chunks_by_optimizer(const Model& model, const Optimizer& usual,
-                                          const ParameterOverrides& rules) {
+                                          const ParameterOverrides& overrides) {
   std::vector<ChunksOf> list{{&usual, {}}};
   for (const BlockEntry& entry : model.blocks().parameters) {
-    const Optimizer* own = &optimizer_of(entry.name, usual, rules);
+    const Optimizer* own = &optimizer_of(entry.name, usual, overrides);
     auto found = std::ranges::find(list, own, &ChunksOf::optimizer);
     if (found == list.end()) found = list.insert(found, {own, {}});
     for (std::int64_t at = 0; at < padded(entry); at += kChunk) {
@@ -34,9 +34,10 @@ std::vector<ChunksOf> chunks_by_optimizer(const Model& model, const Optimizer& u
 
 }  // namespace
 
-ParameterNorms::ParameterNorms(const Compute& compute, const ChunkSpans& runs, std::size_t segments)
-    : segments_(compute.device, compute.queue, runs.segments),
-      partials_(compute.device, runs.runs.size()),
+ParameterNorms::ParameterNorms(const Compute& compute, const ChunkSpans& spans,
+                               std::size_t segments)
+    : segments_(compute.device, compute.queue, spans.segments),
+      partials_(compute.device, spans.spans.size()),
       norms_(compute.device, segments) {}
 
 NormBlocks ParameterNorms::view() const {
@@ -56,30 +57,30 @@ std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout) {
 }
 
 std::vector<OptimizerGroup> make_optimizer_groups(const Model& model, const Optimizer& usual,
-                                                  const ParameterOverrides& rules) {
+                                                  const ParameterOverrides& overrides) {
   const Compute& compute = model.compute();
-  const std::vector<ChunksOf> list = chunks_by_optimizer(model, usual, rules);
+  const std::vector<ChunksOf> list = chunks_by_optimizer(model, usual, overrides);
   const std::vector<std::int32_t> segments = make_segment_of_chunk(model.blocks());
   std::vector<OptimizerGroup> groups;
   for (const ChunksOf& own : list) {
-    const ChunkSpans runs = chunk_spans(segments, own.chunks);
+    const ChunkSpans spans = chunk_spans(segments, own.chunks);
     OptimizerGroup& group = groups.emplace_back(
         OptimizerGroup{own.optimizer,
-                       DeviceArray<ChunkSpan>(compute.device, compute.queue, runs.runs),
+                       DeviceArray<ChunkSpan>(compute.device, compute.queue, spans.spans),
                        static_cast<std::int64_t>(own.chunks.size()),
                        DeviceArray<double>(compute.device, 1),
                        {}});
     if (needs_norms(own.optimizer->rule)) {
-      group.norms.emplace(compute, runs, model.blocks().parameters.size());
+      group.norms.emplace(compute, spans, model.blocks().parameters.size());
     }
   }
   return groups;
 }
 
-void start_slots(Model& model, const Optimizer& usual, const ParameterOverrides& rules) {
+void start_slots(Model& model, const Optimizer& usual, const ParameterOverrides& overrides) {
   const ModelMemory& memory = model.memory();
   for (const BlockEntry& entry : model.blocks().parameters) {
-    const std::vector<OptimizerSlot>& slots = optimizer_of(entry.name, usual, rules).slots;
+    const std::vector<OptimizerSlot>& slots = optimizer_of(entry.name, usual, overrides).slots;
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       if (slots[slot].start == 0) continue;
       with_arithmetic(memory.type(), [&]<class T>(T) {

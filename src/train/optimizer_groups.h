@@ -17,7 +17,7 @@ namespace trainyard {
 class ParameterNorms {
  public:
   /// `segments`: the number of all parameters.
-  ParameterNorms(const Compute& compute, const ChunkSpans& runs, std::size_t segments);
+  ParameterNorms(const Compute& compute, const ChunkSpans& spans, std::size_t segments);
   [[nodiscard]] NormBlocks view() const;
 
  private:
@@ -26,10 +26,10 @@ class ParameterNorms {
   DeviceArray<Norms> norms_;
 };
 
-/// An optimizer and the runs that it updates.
+/// An optimizer and the spans that it updates.
 struct OptimizerGroup {
   const Optimizer* optimizer;
-  DeviceArray<ChunkSpan> runs;
+  DeviceArray<ChunkSpan> spans;
   std::int64_t chunks = 0;             // of these
   DeviceArray<double> running_number;  // one element, see rules.h
   std::optional<ParameterNorms> norms;
@@ -38,13 +38,12 @@ struct OptimizerGroup {
 /// The parameter of each chunk, by its index in the layout.
 [[nodiscard]] std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout);
 
-/// One group per optimizer, that of the run first if a parameter has it. `rules` and `usual` must
-/// outlive the groups.
-[[nodiscard]] std::vector<OptimizerGroup> make_optimizer_groups(const Model& model,
-                                                                const Optimizer& usual,
-                                                                const ParameterOverrides& rules);
+/// One group per optimizer, that of the run first if a parameter has it. `overrides` and `usual`
+/// must outlive the groups.
+[[nodiscard]] std::vector<OptimizerGroup> make_optimizer_groups(
+    const Model& model, const Optimizer& usual, const ParameterOverrides& overrides);
 
 /// Sets the state of each parameter to the value that it starts from; memory begins as 0.
-void start_slots(Model& model, const Optimizer& usual, const ParameterOverrides& rules);
+void start_slots(Model& model, const Optimizer& usual, const ParameterOverrides& overrides);
 
 }  // namespace trainyard

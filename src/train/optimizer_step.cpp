@@ -16,24 +16,24 @@ std::size_t chunks_of(std::int64_t elements) {
   return static_cast<std::size_t>((elements + kChunk - 1) / kChunk);
 }
 
-/// Changes what the parameter's rule gives.
-void apply_rule(const ParameterOverride& rule, bool decoupled, Segment& segment) {
-  segment.rate_multiplier = rule.rate_multiplier.value_or(segment.rate_multiplier);
+/// Changes what the parameter's override gives.
+void apply_override(const ParameterOverride& own, bool decoupled, Segment& segment) {
+  segment.rate_multiplier = own.rate_multiplier.value_or(segment.rate_multiplier);
   double& decay = decoupled ? segment.decoupled_decay : segment.decay;
-  decay = rule.weight_decay.value_or(decay);
-  segment.first_step = rule.first_step.value_or(segment.first_step);
-  segment.end_step = rule.end_step.value_or(segment.end_step);
+  decay = own.weight_decay.value_or(decay);
+  segment.first_step = own.first_step.value_or(segment.first_step);
+  segment.end_step = own.end_step.value_or(segment.end_step);
 }
 
 /// One segment per parameter.
 std::vector<Segment> make_segments(const Model& model, const Optimizer& optimizer,
-                                   const ParameterOverrides& rules) {
+                                   const ParameterOverrides& overrides) {
   std::vector<Segment> segments;
   const std::vector<bool> written = written_entries(model.train().plan(), model.blocks());
   for (const BlockEntry& entry : model.blocks().parameters) {
     const Node& node = model.planned_graph().nodes[entry.node];
     const ParameterSpec& spec = node.signature.parameters[entry.index];
-    const Optimizer& own = optimizer_of(entry.name, optimizer, rules);
+    const Optimizer& own = optimizer_of(entry.name, optimizer, overrides);
     const double decay = own.weight_decay.of(spec.group);
     const bool decoupled = own.weight_decay.decoupled;
     const bool unwritten = !node.frozen && !written[segments.size()];
@@ -45,8 +45,8 @@ std::vector<Segment> make_segments(const Model& model, const Optimizer& optimize
                .adapted = is_one_of(spec.group, own.ratio_on) ? 1 : 0,
                .decoupled_decay = decoupled ? decay : 0,
                .unwritten = unwritten ? 1 : 0};
-    const auto rule = rules.find(entry.name);
-    if (rule != rules.end()) apply_rule(rule->second, decoupled, segment);
+    const auto found = overrides.find(entry.name);
+    if (found != overrides.end()) apply_override(found->second, decoupled, segment);
     if (&own != &optimizer) segment.rate_multiplier *= own.rate / optimizer.rate;
   }
   return segments;
@@ -151,10 +151,10 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
       results_(results),
       has_l2_(has_l2(make_segments(model, optimizer, options.parameters))),
       segments_(on_device(model.compute(), make_segments(model, optimizer, options.parameters))),
-      runs_(on_device(model.compute(), chunk_spans(make_segment_of_chunk(model.blocks())).runs)),
+      spans_(on_device(model.compute(), chunk_spans(make_segment_of_chunk(model.blocks())).spans)),
       statistic_rules_(on_device(model.compute(), make_statistic_rules(model))),
       biased_means_(on_device(model.compute(), make_biased_means(model))),
-      partials_(model.compute().device, runs_.size()),
+      partials_(model.compute().device, spans_.size()),
       finished_(on_device(model.compute(), std::vector<std::uint32_t>{0})),
       regularisation_(model.compute().device, 1),
       blocks_(blocks_in(model.memory())),
@@ -162,8 +162,8 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
   start_slots(model, optimizer, options_.parameters);
   const ModelMemory& memory = model.memory();
   blocks_.segments = segments_.data();
-  blocks_.runs = runs_.data();
-  blocks_.run_count = static_cast<std::int64_t>(runs_.size());
+  blocks_.spans = spans_.data();
+  blocks_.span_count = static_cast<std::int64_t>(spans_.size());
   blocks_.chunks = model.blocks().parameter_elements / kChunk;
   const std::int64_t tail =
       model.blocks().parameter_elements * static_cast<std::int64_t>(size_of(memory.type()));
@@ -221,8 +221,8 @@ void OptimizerStep::finish_gradients() {
 
 UpdateBlocks OptimizerStep::blocks_of(const OptimizerGroup& group) const {
   UpdateBlocks blocks = blocks_;
-  blocks.runs = group.runs.data();
-  blocks.run_count = static_cast<std::int64_t>(group.runs.size());
+  blocks.spans = group.spans.data();
+  blocks.span_count = static_cast<std::int64_t>(group.spans.size());
   blocks.chunks = group.chunks;
   blocks.clip = {model_.memory().results() + ResultRow::gradient_norm, options_.clip_norm};
   blocks.running_number = group.running_number.data();

@@ -78,7 +78,7 @@ class OptimizerStep {
   /// device that gains by fewer launches. Weights of samples must be summed before, since gradients
   /// are divided by their sum, and an average is packed too.
   [[nodiscard]] bool may_merge() const;
-  [[nodiscard]] RunSums sums() const { return {partials_.data(), finished_.data()}; }
+  [[nodiscard]] SpanSums sums() const { return {partials_.data(), finished_.data()}; }
 
   Model& model_;
   OptimizerStepOptions options_;
@@ -86,17 +86,17 @@ class OptimizerStep {
   ResultRows results_;
   bool has_l2_;
   DeviceArray<Segment> segments_;
-  DeviceArray<ChunkSpan> runs_;
+  DeviceArray<ChunkSpan> spans_;
   DeviceArray<StatisticPolicy> statistic_rules_;  // by chunk
   DeviceArray<BiasedMeans> biased_means_;
-  DeviceArray<double> partials_;         // by run, of the norm's and the regulariser's sums
-  DeviceArray<std::uint32_t> finished_;  // one element, see RunSums
+  DeviceArray<double> partials_;         // by span, of the norm's and the regulariser's sums
+  DeviceArray<std::uint32_t> finished_;  // one element, see SpanSums
   DeviceArray<double> regularisation_;   // one element
   std::optional<MergedStep> merged_;
-  UpdateBlocks blocks_;                     // with all runs
+  UpdateBlocks blocks_;                     // with all spans
   std::vector<UpdateBlocks> group_blocks_;  // with those of each group
   StatisticBlocks statistics_;
-  double time_decay_;  // of the run's own optimizer
+  double time_decay_;  // of the span's own optimizer
 };
 
 }  // namespace trainyard

@@ -18,7 +18,7 @@ namespace trainyard::test {
 namespace {
 
 constexpr std::size_t kMostSlots = 3;
-constexpr std::int64_t kChunks = 600;  // many runs, the last one short
+constexpr std::int64_t kChunks = 600;  // many spans, the last one short
 
 const std::vector<Segment> kSegments{
     {.rate_multiplier = 1, .l2 = 1e-4, .decay = 5e-4, .adapted = 1},
@@ -32,8 +32,8 @@ struct GpuBlocks {
   GpuArray<Segment> segments;
   GpuArray<double> sums, norm, loss, running_number;
   GpuArray<std::uint32_t> finished;
-  GpuArray<ChunkSpan> runs;
-  GpuArray<SegmentSpans> runs_of;
+  GpuArray<ChunkSpan> spans;
+  GpuArray<SegmentSpans> segment_spans;
   GpuArray<Norms> partials, norms;
   GpuArray<StepState> state;
 
@@ -46,8 +46,8 @@ struct GpuBlocks {
         loss(gpu, {host.loss}),
         running_number(gpu, {host.running_number}),
         finished(gpu, {0}),
-        runs(gpu, host.runs.runs),
-        runs_of(gpu, host.runs.segments),
+        spans(gpu, host.spans.spans),
+        segment_spans(gpu, host.spans.segments),
         partials(gpu, host.partials),
         norms(gpu, host.norms),
         state(gpu, {host.state}) {
@@ -63,12 +63,12 @@ struct GpuBlocks {
             .gradients = gradients.data(),
             .slots = std::move(blocks),
             .segments = segments.data(),
-            .runs = runs.data(),
-            .run_count = static_cast<std::int64_t>(runs.size()),
+            .spans = spans.data(),
+            .span_count = static_cast<std::int64_t>(spans.size()),
             .state = state.data(),
             .running_number = running_number.data(),
-            .norms = {.segments = runs_of.data(),
-                      .segment_count = static_cast<std::int64_t>(runs_of.size()),
+            .norms = {.segments = segment_spans.data(),
+                      .segment_count = static_cast<std::int64_t>(segment_spans.size()),
                       .partials = partials.data(),
                       .norms = norms.data()}};
   }
@@ -111,7 +111,7 @@ void compare(Blocks<float> host, const UpdateRule& rule) {
 
 TEST_CASE("an optimizer step on a GPU is bit-identical to the CPU's, with every rule" *
           doctest::skip(no_gpu())) {
-  const std::vector<Segment> whole{kSegments[0]};  // its norms are of runs of many chunks
+  const std::vector<Segment> whole{kSegments[0]};  // its norms are of spans of many chunks
   for (const auto& optimizer : every_optimizer()) {
     for (const std::vector<Segment>& segments : {kSegments, whole}) {
       Blocks<float> blocks(kChunks, segments, kMostSlots);

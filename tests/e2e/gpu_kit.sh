@@ -106,7 +106,7 @@ if begin_on_gpus "every node of a step is timed on a stand-in"; then
   expect_code 0
   for part in layers nodes steps; do expect_out "| $part | passed |"; done
   expect_equal "$(wc -l <output/layers.jsonl)" 1
-  expect_equal "$(grep -c '"functor":"UpdateRun"' output/nodes.jsonl)" 1
+  expect_equal "$(grep -c '"functor":"UpdateSpan"' output/nodes.jsonl)" 1
 fi
 
 if begin_on_gpus "the second run measures on stand-ins"; then

@@ -192,7 +192,7 @@ if begin_on_gpus "bench times each node of a step by itself, and when it runs wi
   rows=$(grep -o '{"step":[^}]*}' <<<"$out")
   for row in '"begin","kind":"batch","functor":"PlaceBatch"' '"conv1 forward_train","kind":"convolution","functor":""' \
     '"bn1 forward_train","kind":"bn","functor":"BatchMoments"' '"bn1 forward_train","kind":"bn","functor":"NormaliseRows"' \
-    '"update","kind":"update","functor":"FinishGradients"' '"update","kind":"update","functor":"UpdateRun"'; do
+    '"update","kind":"update","functor":"FinishGradients"' '"update","kind":"update","functor":"UpdateSpan"'; do
     expect_equal "$(grep -cF "$row" <<<"$rows")" 1
   done
   expect_equal "$(wc -l <<<"$rows")" "$(grep -cE '"microseconds":[0-9.e-]*[1-9]' <<<"$rows")"

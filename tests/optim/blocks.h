@@ -19,8 +19,8 @@ struct Blocks {
   std::vector<std::int32_t> segment_of_chunk;
   StepState state;
   double running_number = 1;
-  ChunkSpans runs;
-  std::vector<double> sums;  // by run
+  ChunkSpans spans;
+  std::vector<double> sums;  // by span
   std::uint32_t finished = 0;
   std::vector<Norms> partials, norms;
 
@@ -34,9 +34,9 @@ struct Blocks {
       segment_of_chunk.push_back(static_cast<std::int32_t>(c) %
                                  static_cast<std::int32_t>(segments.size()));
     }
-    runs = chunk_spans(segment_of_chunk);
-    sums.resize(runs.runs.size());
-    partials.resize(runs.runs.size());
+    spans = chunk_spans(segment_of_chunk);
+    sums.resize(spans.spans.size());
+    partials.resize(spans.spans.size());
     norms.resize(segments.size());
     state.rate = 0.1;
     set_weights();
@@ -63,12 +63,12 @@ struct Blocks {
     blocks.gradients = gradients.data();
     for (auto& slot : slots) blocks.slots.push_back(slot.data());
     blocks.segments = segments.data();
-    blocks.runs = runs.runs.data();
-    blocks.run_count = static_cast<std::int64_t>(runs.runs.size());
+    blocks.spans = spans.spans.data();
+    blocks.span_count = static_cast<std::int64_t>(spans.spans.size());
     blocks.state = &state;
     blocks.running_number = &running_number;
-    blocks.norms = {.segments = runs.segments.data(),
-                    .segment_count = static_cast<std::int64_t>(runs.segments.size()),
+    blocks.norms = {.segments = spans.segments.data(),
+                    .segment_count = static_cast<std::int64_t>(spans.segments.size()),
                     .partials = partials.data(),
                     .norms = norms.data()};
     return blocks;
@@ -77,7 +77,7 @@ struct Blocks {
   [[nodiscard]] GradientFinish finish(double* norm) {
     return {.sums = run_sums(), .norm = norm, .loss = &loss, .state = &state};
   }
-  [[nodiscard]] RunSums run_sums() { return {sums.data(), &finished}; }
+  [[nodiscard]] SpanSums run_sums() { return {sums.data(), &finished}; }
 
   double loss = 1;
 };

@@ -20,7 +20,7 @@ using test::Blocks;
 const std::vector<Segment> kFourSegments{
     {1, 1e-2, 0, 0}, {1, 0, 0, 0}, {1, 0.5, 0, 1}, {1, 1, 0, 0}};
 const std::vector<Segment> kOneSegment{{1, 1e-2, 0, 0}};
-// More than two runs of one segment, the last one short.
+// More than two spans of one segment, the last one short.
 constexpr std::int64_t kChunks = 2 * run_length(1) + 7;
 
 /// Runs the end of the gradients and returns the norm.
@@ -98,9 +98,9 @@ TEST_CASE("sums of batch means take the biases that they lack, once for each rep
     task.biased = biased.data();
     task.biased_count = 2;
     task.replicas = &replicas;
-    const std::vector<ChunkSpan> runs{{.segment = 0, .first = 0, .chunks = 6}};
-    view.runs = runs.data();
-    view.run_count = 1;
+    const std::vector<ChunkSpan> spans{{.segment = 0, .first = 0, .chunks = 6}};
+    view.spans = spans.data();
+    view.span_count = 1;
     finish_gradients(CpuLauncher(threads), view, task);
     for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
       const std::size_t chunk = i / kChunk;

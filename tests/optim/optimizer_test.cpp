@@ -198,16 +198,16 @@ TEST_CASE("a parameter is trained from its first step until its end, its state t
   }
 }
 
-TEST_CASE("a rule updates the runs that it is given, and no others") {
+TEST_CASE("a rule updates the spans that it is given, and no others") {
   const auto rule = optimizer("adam");
   Blocks<float> all(7, kThreeSegments, 2);
   Blocks<float> some = all;
   const Blocks<float> before = all;
   update(*rule, 2, all.view());
-  const ChunkSpans runs = chunk_spans(some.segment_of_chunk, std::vector<std::int32_t>{5, 1, 2});
+  const ChunkSpans spans = chunk_spans(some.segment_of_chunk, std::vector<std::int32_t>{5, 1, 2});
   UpdateBlocks view = some.view();
-  view.runs = runs.runs.data();
-  view.run_count = 3;
+  view.spans = spans.spans.data();
+  view.span_count = 3;
   update(*rule, 2, view);
   for (std::size_t i = 0; i < all.weights.size(); ++i) {
     const std::size_t chunk = i / kChunk;

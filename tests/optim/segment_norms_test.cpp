@@ -25,16 +25,16 @@ double norm(const std::vector<double>& values) {
   return std::sqrt(sum);
 }
 
-TEST_CASE("the runs of a segment are cut by length and by what lies between") {
+TEST_CASE("the spans of a segment are cut by length and by what lies between") {
   std::vector<std::int32_t> segment_of_chunk(static_cast<std::size_t>(2 * kRun + 5), 4);
   segment_of_chunk[2] = 1;
   const ChunkSpans found = chunk_spans(segment_of_chunk);
-  const std::vector<std::vector<std::int32_t>> runs{
+  const std::vector<std::vector<std::int32_t>> spans{
       {1, 2, 1}, {4, 0, 2}, {4, 3, kRun}, {4, 3 + kRun, kRun}, {4, 3 + 2 * kRun, 2}};
-  REQUIRE(found.runs.size() == runs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const ChunkSpan& run = found.runs[i];
-    CHECK(std::vector<std::int32_t>{run.segment, run.first, run.chunks} == runs[i]);
+  REQUIRE(found.spans.size() == spans.size());
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const ChunkSpan& span = found.spans[i];
+    CHECK(std::vector<std::int32_t>{span.segment, span.first, span.chunks} == spans[i]);
   }
   REQUIRE(found.segments.size() == 2);
   CHECK(found.segments[0].segment == 1);
@@ -44,15 +44,15 @@ TEST_CASE("the runs of a segment are cut by length and by what lies between") {
   CHECK(found.segments[1].count == 4);
 }
 
-TEST_CASE("only the chunks that are asked for have runs") {
+TEST_CASE("only the chunks that are asked for have spans") {
   const std::vector<std::int32_t> segment_of_chunk{0, 0, 1, 1, 2};
   const ChunkSpans found = chunk_spans(segment_of_chunk, std::vector<std::int32_t>{3, 2, 4});
   CHECK(found.segments.size() == 2);
-  CHECK(found.runs.size() == 3);  // 3 before 2: no run goes backwards
-  CHECK(chunk_spans(segment_of_chunk, {}).runs.empty());
+  CHECK(found.spans.size() == 3);  // 3 before 2: no span goes backwards
+  CHECK(chunk_spans(segment_of_chunk, {}).spans.empty());
 }
 
-TEST_CASE("large models have longer runs, of which at most 8192 are full") {
+TEST_CASE("large models have longer spans, of which at most 8192 are full") {
   CHECK(run_length(1) == 16);
   CHECK(run_length(8192 * 16) == 16);
   CHECK(run_length(8192 * 16 + 1) == 32);

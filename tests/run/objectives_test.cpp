@@ -4,7 +4,7 @@
 #include "data/sets/memory_dataset.h"
 #include "graph_refusal.h"
 #include "run/config/best_metric_choice.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"
 #include "run/session/session_weights.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/session/session.h"
 #include "run_text.h"
 

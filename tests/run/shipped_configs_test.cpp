@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 #include "graph/summary.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/run_config.h"
 #include "run/session/session.h"
 

@@ -6,7 +6,7 @@
 #include "config/load.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/readiness.h"
 #include "run_text.h"
 

@@ -176,7 +176,7 @@ class WrappedLaunches final : public UpdateLaunches {
   void finish_gradients(const UpdateBlocks& blocks, const GradientFinish& task) const override {
     around_.run([=, this] { cpu_->finish_gradients(blocks, task); });
   }
-  void regularisation_loss(const UpdateBlocks& blocks, const RunSums& sums,
+  void regularisation_loss(const UpdateBlocks& blocks, const SpanSums& sums,
                            double* loss) const override {
     around_.run([=, this] { cpu_->regularisation_loss(blocks, sums, loss); });
   }

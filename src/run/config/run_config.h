@@ -90,7 +90,7 @@ struct RunConfig {
   std::int64_t seed = 42;
   config::Node freeze{.kind = config::Node::Kind::list};     // patterns of layers
   config::Node lr_mult{.kind = config::Node::Kind::map};     // pattern: factor
-  config::Node parameters{.kind = config::Node::Kind::map};  // pattern: see parameter_rules.h
+  config::Node parameters{.kind = config::Node::Kind::map};  // pattern: see parameter_overrides.h
   double clip_norm = 0;                                      // 0: none
   std::int64_t accumulate = 1;                               // micro-batches per step
   std::int64_t threads = 0;                                  // per rank; 0: all cores

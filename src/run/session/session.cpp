@@ -4,7 +4,7 @@
 
 #include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/session/session_model.h"
 
 namespace trainyard {

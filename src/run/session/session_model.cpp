@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "run/config/losses.h"
-#include "run/config/parameter_rules.h"
+#include "run/config/parameter_overrides.h"
 
 namespace trainyard {
 namespace {
@@ -122,7 +122,7 @@ StepOptions step_options(const RunConfig& run, const SessionDevice& device, cons
           .shards = run.batch.shards.value_or(0),
           .results = device.results_kept,
           .loss_scale = loss_scale_of(run),
-          .parameters = parameter_rules(run, network, steps, diagnostics),
+          .parameters = parameter_overrides(run, network, steps, diagnostics),
           .transport = transport_of(run)};
 }
 

@@ -1,12 +1,12 @@
 // parameters: of a run.
-#include "run/config/parameter_rules.h"
+#include "run/config/parameter_overrides.h"
 
 #include <doctest/doctest.h>
 
 #include "../graph/support.h"
 #include "config/load.h"
 #include "ops/loss.h"
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 #include "small_training.h"
 
 using namespace trainyard;
@@ -34,7 +34,7 @@ RunConfig run_of(const std::string& parameters) {
 ParameterOverrides rules_of(const std::string& parameters) {
   config::Diagnostics diagnostics;
   const RunConfig run = run_of(parameters);
-  ParameterOverrides rules = parameter_rules(run, build_network(run, 2), 100, diagnostics);
+  ParameterOverrides rules = parameter_overrides(run, build_network(run, 2), 100, diagnostics);
   diagnostics.raise();
   return rules;
 }
@@ -80,12 +80,12 @@ TEST_CASE("a parameter's optimizer replaces the run's, and its state blocks are 
   run.optimizer = std::make_shared<const Optimizer>(Optimizer{{.rate = 0.1}, {}});
   CHECK(state_blocks(run) == 3);
   config::Diagnostics diagnostics;
-  const ParameterOverrides rules = parameter_rules(run, build_network(run, 2), 1, diagnostics);
+  const ParameterOverrides rules = parameter_overrides(run, build_network(run, 2), 1, diagnostics);
   CHECK(optimizer_of("dense1.bias", *run.optimizer, rules).name == "adam");
   CHECK(&optimizer_of("conv1.weight", *run.optimizer, rules) == run.optimizer.get());
   CHECK(&optimizer_of("bn1.beta", *run.optimizer, rules) == run.optimizer.get());
   run.optimizer = std::make_shared<const Optimizer>();
-  static_cast<void>(parameter_rules(run, build_network(run_of("{}"), 2), 1, diagnostics));
+  static_cast<void>(parameter_overrides(run, build_network(run_of("{}"), 2), 1, diagnostics));
   CHECK_THROWS_WITH(diagnostics.raise(),
                     "run.yaml:1:22: 'optimizer' of parameters needs an 'lr' above 0 of the run's "
                     "optimizer, to whose schedule its own is in proportion");

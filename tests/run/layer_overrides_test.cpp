@@ -1,5 +1,5 @@
 // freeze: and lr_mult: of a run.
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 #include <doctest/doctest.h>
 

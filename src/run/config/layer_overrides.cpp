@@ -1,4 +1,4 @@
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -11,7 +11,7 @@
 #include "plan/blocks.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/losses.h"
-#include "run/config/parameter_rules.h"
+#include "run/config/parameter_overrides.h"
 
 namespace trainyard {
 namespace {
@@ -160,7 +160,7 @@ Graph build_whole_network(const RunConfig& run, std::int64_t batch) {
   check_heads(run, graph, diagnostics);
   freeze(run.freeze, graph, diagnostics);
   multiply_rates(run.lr_mult, graph, diagnostics);
-  static_cast<void>(parameter_rules(run, graph, 1, diagnostics));
+  static_cast<void>(parameter_overrides(run, graph, 1, diagnostics));
   if (run.batch.shards) check_shards_alone(graph, diagnostics);
   diagnostics.raise();
   follow_owners(graph);

@@ -1,8 +1,8 @@
-#include "run/config/parameter_rules.h"
+#include "run/config/parameter_overrides.h"
 
 #include <algorithm>
 
-#include "run/config/layer_rules.h"
+#include "run/config/layer_overrides.h"
 
 namespace trainyard {
 namespace {
@@ -43,8 +43,8 @@ std::optional<std::int64_t> steps_of(const std::optional<std::string>& time, con
   return interval->count * (interval->unit == Interval::Unit::epoch ? steps : 1);
 }
 
-ParameterOverride read_rule(const RunConfig& run, const config::Node& node, std::int64_t steps,
-                            config::Diagnostics& diagnostics) {
+ParameterOverride read_override(const RunConfig& run, const config::Node& node, std::int64_t steps,
+                                config::Diagnostics& diagnostics) {
   config::Fields fields(node, nullptr, "parameters", run.profile, diagnostics);
   ParameterKeys keys;
   declare(fields, keys);
@@ -66,13 +66,13 @@ void replace(std::optional<T>& value, const std::optional<T>& by) {
   if (by) value = by;
 }
 
-/// Adds what `later` gives to `rule`, or replaces it.
-void merge(ParameterOverride& rule, const ParameterOverride& later) {
-  if (later.optimizer) rule.optimizer = later.optimizer;
-  replace(rule.rate_multiplier, later.rate_multiplier);
-  replace(rule.weight_decay, later.weight_decay);
-  replace(rule.first_step, later.first_step);
-  replace(rule.end_step, later.end_step);
+/// Adds what `later` gives to `own`, or replaces it.
+void merge(ParameterOverride& own, const ParameterOverride& later) {
+  if (later.optimizer) own.optimizer = later.optimizer;
+  replace(own.rate_multiplier, later.rate_multiplier);
+  replace(own.weight_decay, later.weight_decay);
+  replace(own.first_step, later.first_step);
+  replace(own.end_step, later.end_step);
 }
 
 std::vector<std::string> parameter_names(const Graph& graph) {
@@ -87,9 +87,9 @@ std::vector<std::string> parameter_names(const Graph& graph) {
 
 }  // namespace
 
-ParameterOverrides parameter_rules(const RunConfig& run, const Graph& graph, std::int64_t steps,
-                                   config::Diagnostics& diagnostics) {
-  ParameterOverrides rules;
+ParameterOverrides parameter_overrides(const RunConfig& run, const Graph& graph, std::int64_t steps,
+                                       config::Diagnostics& diagnostics) {
+  ParameterOverrides overrides;
   if (run.parameters.kind != config::Node::Kind::map) {
     diagnostics.error(run.parameters.where,
                       "parameters: expected a map of parameters to their keys, found " +
@@ -97,26 +97,26 @@ ParameterOverrides parameter_rules(const RunConfig& run, const Graph& graph, std
   }
   const std::vector<std::string> names = parameter_names(graph);
   for (const auto& [pattern, where, keys] : run.parameters.entries) {
-    const ParameterOverride rule = read_rule(run, keys, steps, diagnostics);
+    const ParameterOverride own = read_override(run, keys, steps, diagnostics);
     bool any = false;
     for (const std::string& name : names) {
       if (!names_layer(pattern, name)) continue;
-      merge(rules[name], rule);
+      merge(overrides[name], own);
       any = true;
     }
     if (any) continue;
     diagnostics.error(where, "parameters: no parameter is named by '" + pattern + "'" +
                                  config::suggestion(pattern, names));
   }
-  return rules;
+  return overrides;
 }
 
 int state_blocks(const RunConfig& run) {
   std::size_t most = run.optimizer->slots.size();
   for (const config::Entry& entry : run.parameters.entries) {
-    config::Diagnostics diagnostics;  // the rules are checked with the network
-    const ParameterOverride rule = read_rule(run, entry.value, 1, diagnostics);
-    if (rule.optimizer) most = std::max(most, rule.optimizer->slots.size());
+    config::Diagnostics diagnostics;  // they are checked with the network
+    const ParameterOverride own = read_override(run, entry.value, 1, diagnostics);
+    if (own.optimizer) most = std::max(most, own.optimizer->slots.size());
   }
   return static_cast<int>(most);
 }
