@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "report/csv_file.h"
 

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "config/diagnostics.h"
 #include "config/difference.h"

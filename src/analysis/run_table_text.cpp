@@ -6,7 +6,6 @@
 
 #include "analysis/run_table.h"
 #include "analysis/text_table.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "report/epoch_line.h"
 

@@ -6,7 +6,6 @@
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "compute/executor.h"
 

@@ -7,7 +7,6 @@
 
 #include "backend/plugin.h"
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/text.h"
 
 namespace trainyard {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/host_memory.h"
+#include "base/host.h"
 #include "formats/json.h"
 
 namespace trainyard {

@@ -28,22 +28,6 @@ class SystemClock final : public Clock {
   [[nodiscard]] std::int64_t utc_seconds() const override;
 };
 
-/// A clock that its owner advances: for tests and replays.
-class ManualClock final : public Clock {
- public:
-  explicit ManualClock(std::int64_t utc_seconds) : start_utc_(utc_seconds) {}
-  /// Advances by `seconds` >= 0.
-  void advance(double seconds) { elapsed_ += seconds; }
-  [[nodiscard]] double seconds() const override { return elapsed_; }
-  [[nodiscard]] std::int64_t utc_seconds() const override {
-    return start_utc_ + static_cast<std::int64_t>(elapsed_);
-  }
-
- private:
-  std::int64_t start_utc_ = 0;
-  double elapsed_ = 0;
-};
-
 /// "2026-07-30T12:03:41Z" (RFC 3339).
 [[nodiscard]] std::string utc_text(std::int64_t utc_seconds);
 /// The inverse; empty for any other text.

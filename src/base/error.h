@@ -6,6 +6,7 @@
 // nothing prints or reads the environment.
 #pragma once
 
+#include <filesystem>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -56,6 +57,9 @@ class Error : public std::runtime_error {
 /// Throws Error{bug}: our mistake, never the user's input.
 [[noreturn]] void check_failed(std::string_view expression, std::string_view message,
                                std::source_location where);
+
+/// Throws Error{data}: the file, in quotes, followed by `what` ("is damaged: ...").
+[[noreturn]] void bad_file(const std::filesystem::path& file, const std::string& what);
 
 }  // namespace trainyard
 

@@ -37,11 +37,6 @@ TY_HD T max(T a, T b) {
 TY_HD bool is_finite(float x) { return abs(x) <= 3.402823466e+38f; }
 TY_HD bool is_finite(double x) { return abs(x) <= 1.7976931348623157e+308; }
 
-/// 2^n for n in [-126, 127].
-TY_HD float power_of_two(std::int32_t n) {
-  return float_of(static_cast<std::uint32_t>(n + 127) << 23);
-}
-
 /// x = n * ln 2 + r with |r| <= ln 2 / 2, for |x| < 2^20; NaN gives r = NaN and some n.
 struct Reduced {
   std::int32_t n;

@@ -31,9 +31,11 @@ int available_cores() {
   return whole_cores(CPU_COUNT(&set), processor_quota());
 }
 
+void set_threads([[maybe_unused]] int threads) {
 #if defined(_OPENMP)
-
-void set_threads(int threads) { omp_set_num_threads(threads); }
+  omp_set_num_threads(threads);
+#endif
+}
 
 void parallel_ranges_raw(int threads, std::int64_t n, std::int64_t grain, RangeFunction function,
                          void* context) {
@@ -42,29 +44,17 @@ void parallel_ranges_raw(int threads, std::int64_t n, std::int64_t grain, RangeF
     if (n > 0) function(context, 0, n);
     return;
   }
+#if defined(_OPENMP)
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(parts))
   for (std::int64_t part = 0; part < parts; ++part) {
     function(context, n * part / parts, n * (part + 1) / parts);
   }
-}
-
 #else
-
-void set_threads(int) {}
-
-void parallel_ranges_raw(int threads, std::int64_t n, std::int64_t grain, RangeFunction function,
-                         void* context) {
-  const std::int64_t parts = std::min<std::int64_t>(threads, (n + grain - 1) / grain);
-  if (parts <= 1) {
-    if (n > 0) function(context, 0, n);
-    return;
-  }
   std::vector<std::jthread> team;
   for (std::int64_t part = 0; part < parts; ++part) {
     team.emplace_back(function, context, n * part / parts, n * (part + 1) / parts);
   }
-}
-
 #endif
+}
 
 }  // namespace trainyard

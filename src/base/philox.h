@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/host_device.h"
 
@@ -59,6 +60,16 @@ TY_HD Random4 random4(std::uint64_t seed, RandomStream stream, std::uint32_t a, 
 /// [0, 1) with 24 bits: exact in float.
 TY_HD float uniform01(std::uint32_t word) {
   return static_cast<float>(word >> 8) * (1.0f / 16777216.0f);
+}
+
+/// FNV-1a, 32 bits. Random draws of a layer or parameter are keyed by its path, so that fusing or
+/// adding other layers never changes them.
+[[nodiscard]] constexpr std::uint32_t key_of(std::string_view path) {
+  std::uint32_t hash = 2166136261u;
+  for (const char character : path) {
+    hash = (hash ^ static_cast<unsigned char>(character)) * 16777619u;
+  }
+  return hash;
 }
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 namespace trainyard {
+
 namespace {
 
 // The longest fixed form of a double: 309 digits, point, sign and up to 32 decimals.
@@ -271,6 +272,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
     if (best > limit + 1) return limit + 1;
   }
   return std::min(row[a.size()], limit + 1);
+}
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  if (count == 1) return std::string(noun);
+  const bool hisses =
+      noun.ends_with('s') || noun.ends_with('x') || noun.ends_with("tch") || noun.ends_with("nch");
+  return std::string(noun) + (hisses ? "es" : "s");
+}
+
+std::string count_text(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + plural(count, noun);
 }
 
 }  // namespace trainyard

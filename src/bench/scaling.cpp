@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/median.h"
-#include "base/plural.h"
 #include "base/text.h"
 
 namespace trainyard {

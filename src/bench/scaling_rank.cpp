@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/median.h"
 #include "base/parallel.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "ranks/comm/timed_all_reduce.h"
 #include "ranks/stop_vote.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "report/csv_file.h"
 #include "report/plot_script.h"

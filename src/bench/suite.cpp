@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "data/sets/separated_rows.h"
 
 namespace trainyard {

@@ -39,7 +39,7 @@ std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& usual,
   const ModelMemory& memory = model.memory();
   for (int i = 0; i < memory.slots(); ++i) {
     for (const BlockEntry& entry : model.blocks().parameters) {
-      const Optimizer& own = optimizer_of(entry.name, usual, rules);
+      const Optimizer& own = optimizer_of(entry.name, usual, overrides);
       if (static_cast<std::size_t>(i) >= own.slots.size()) continue;
       const std::string prefix = own.slots[static_cast<std::size_t>(i)].name + ".";
       slots.push_back(slot_in(memory.slot(i), entry, memory.type(), prefix));

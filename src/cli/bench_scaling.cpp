@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/output_place.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "bench/scaling_rank.h"
 #include "bench/scaling_report.h"

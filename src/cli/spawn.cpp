@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/read_file.h"
 #include "cli/checks.h"
 #include "cli/environment.h"

@@ -9,7 +9,7 @@
 #include "cli/print.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "data/images/png_write.h"
+#include "data/images/image_sheet.h"
 #include "run/browse.h"
 
 namespace trainyard::cli {

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "cli/messages.h"
 #include "cli/print.h"

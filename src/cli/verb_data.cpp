@@ -13,7 +13,6 @@
 #include "base/each_sample.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/environment.h"

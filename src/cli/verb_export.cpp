@@ -7,7 +7,6 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/named_run.h"

@@ -7,7 +7,7 @@
 
 #include "analysis/run_curves.h"
 #include "base/error.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/messages.h"

@@ -10,7 +10,6 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/checks.h"

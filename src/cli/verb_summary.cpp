@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/output_place.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/draw.h"

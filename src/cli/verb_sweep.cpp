@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/console.h"
@@ -28,7 +27,6 @@
 #include "ranks/stop_request.h"
 #include "report/plotter.h"
 #include "run/run_folder.h"
-#include "sweep/results.h"
 #include "sweep/sweep.h"
 #include "sweep/sweep_run.h"
 

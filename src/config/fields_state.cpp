@@ -4,7 +4,6 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "config/values.h"
 

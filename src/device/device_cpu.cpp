@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/host_memory.h"
+#include "base/host.h"
 #include "base/offset_allocator.h"
 #include "base/text.h"
 #include "device/device.h"

@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "checkpoint/tensor_slots.h"
 #include "config/diagnostics.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "export/onnx_forms.h"
 
 namespace trainyard {

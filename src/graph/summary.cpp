@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "graph/network_input.h"
 

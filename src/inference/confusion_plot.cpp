@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "data/images/image_sheet.h"
 #include "data/sets/float_image.h"

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/plural.h"
 #include "base/text.h"
-#include "data/images/png_write.h"
+#include "data/images/image_sheet.h"
 #include "inference/confusion_plot.h"
 #include "report/plotter.h"
 

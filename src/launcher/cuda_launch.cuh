@@ -17,7 +17,6 @@
 #include "launcher/cuda_error.h"
 #include "launcher/cuda_settled.cuh"
 #include "launcher/functor_name.h"
-#include "launcher/last_block.cuh"
 #include "launcher/mma.cuh"
 #include "launcher/node_spans.h"
 #include "launcher/predecessors.cuh"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/hash.h"
-#include "base/key.h"
+#include "base/philox.h"
 #include "compute/weight_packing.h"
 #include "model/model_programs.h"
 #include "ops/initializers.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "config/expression.h"
 #include "config/load.h"
 #include "optim/schedule_curves.h"

@@ -1,13 +1,33 @@
 // The launches of an optimizer step on one launcher: compiled for the CPU and, by nvcc, for GPUs.
 #pragma once
 
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "ops/step_tensors.h"
 #include "optim/gradient.h"
 #include "optim/gradient_sums.h"
-#include "optim/sample_rows.h"
 #include "optim/update.h"
 #include "optim/update_launches.h"
 
 namespace trainyard {
+
+// Rows of a batch, stored by the indices of its samples.
+
+/// rows[index of sample n] = row n of a batch, for the valid samples. An element is one of
+/// samples * width: launcher.each(samples * width, SampleRows<T>{...}).
+template <class T>
+struct SampleRows {
+  const T* values;                   // [samples, width]
+  const std::int64_t* sample_index;  // [samples], into the data set
+  std::int64_t width;
+  const StepState* state;
+  float* rows;  // [size of the set, width]
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t n = i / width;
+    if (n < state->valid) rows[sample_index[n] * width + i % width] = static_cast<float>(values[i]);
+  }
+};
 
 template <class Launcher>
 class UpdateLaunchesOn final : public UpdateLaunches {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/key.h"
+#include "base/philox.h"
 #include "plan/passes.h"
 
 namespace trainyard {

@@ -12,7 +12,6 @@
 #include "ranks/comm/forwarding_communicator.h"
 #include "ranks/comm/gloo_communicator.h"
 #include "ranks/comm/shared_ranks.h"
-#include "ranks/rendezvous/own_address.h"
 #include "ranks/rendezvous/own_machine.h"
 #include "ranks/rendezvous/store_server.h"
 

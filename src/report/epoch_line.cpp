@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/plural.h"
 #include "base/text.h"
-#include "report/event_line.h"
 
 namespace trainyard {
 

@@ -153,4 +153,11 @@ struct RunEnd {
 /// "resume with: train resume 'runs/resnet_cifar10/0007'".
 [[nodiscard]] std::string resume_line(std::string_view run);
 
+/// One line without its line feed.
+[[nodiscard]] inline std::string event_line(const Json& event) {
+  std::string line = json_line(event);
+  line.pop_back();
+  return line;
+}
+
 }  // namespace trainyard

@@ -3,10 +3,8 @@
 
 #include <csignal>
 
-#include "base/plural.h"
 #include "base/text.h"
 #include "report/epoch_line.h"
-#include "report/event_line.h"
 
 namespace trainyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/read_file.h"
 #include "base/text.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
 

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "checkpoint/run_identity.h"

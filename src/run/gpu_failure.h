@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/gpu_error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "run/session/session_device.h"
 
 namespace trainyard {

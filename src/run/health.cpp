@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "report/epoch_line.h"
 #include "run/run_folder.h"

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "model/model.h"
 #include "report/plotter.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/run_identity.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +20,25 @@
 #include "report/sinks.h"
 #include "report/status.h"
 #include "report/tensorboard_sink.h"
-#include "run/former_files.h"
 #include "run/run_folder.h"
 #include "train/training_state.h"
 
 namespace trainyard {
+
+// The record of a complete run as it was, so that an attempt to extend the run which fails before
+// its first step can be undone.
+
+class FormerFiles {
+ public:
+  /// Reads the files of the folder itself, but for its tables of steps and train.log, which is to
+  /// tell of the attempt.
+  explicit FormerFiles(const RunFolder& folder);
+  /// Puts them back, and removes the others that `folder` has now. Throws Error{disk}.
+  void restore(const RunFolder& folder) const;
+
+ private:
+  std::map<std::string, std::string> texts_;  // by name
+};
 
 /// What the keeper makes its sinks from.
 struct SinkOptions {

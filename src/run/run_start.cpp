@@ -1,6 +1,6 @@
 #include "run/run_start.h"
 
-#include "base/host_name.h"
+#include "base/host.h"
 #include "graph/summary.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "data/images/png_write.h"
+#include "data/images/image_sheet.h"
 #include "run/browse.h"
 
 namespace trainyard {

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/math.h"
 #include "base/philox.h"
-#include "base/plural.h"
 #include "base/text.h"
 #include "data/feed/time_step_mask.h"
 #include "data/text/text_units.h"

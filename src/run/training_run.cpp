@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "graph/network_input.h"
 #include "ranks/spawn/rank_output.h"
 #include "ranks/stop_vote.h"

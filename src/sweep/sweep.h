@@ -10,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "analysis/recorded_run.h"
+#include "analysis/run_table.h"
 #include "base/clock.h"
 #include "base/handle.h"
 #include "ranks/spawn/rank_process.h"
+#include "sweep/axis.h"
 #include "sweep/job_pool.h"
 #include "sweep/sweep_run.h"
 
@@ -67,5 +70,16 @@ struct SweepResult {
 [[nodiscard]] int exit_code_of(std::span<const SweepEnd> ends);
 /// "12 runs: 10 completed, 1 diverged, 1 failed".
 [[nodiscard]] std::string counts_text(std::span<const SweepEnd> ends);
+
+// What the runs of a sweep have come to, as one table.
+
+/// A row for each run, in their order, with the keys of the axes. A run that never had a folder, or
+/// whose process was not started, is in it too.
+[[nodiscard]] RunTable results_of(std::span<const SweepAxis> axes, std::span<const SweepRun> runs,
+                                  std::span<const SweepEnd> ends, const Clock& clock);
+
+/// The runs that have finished an epoch, for their curves.
+[[nodiscard]] std::vector<RecordedRun> measured_runs(std::span<const SweepRun> runs,
+                                                     const Clock& clock);
 
 }  // namespace trainyard

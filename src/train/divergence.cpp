@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "report/nan_values.h"
 
 namespace trainyard {

@@ -6,9 +6,7 @@
 #include "written_run.h"
 
 using namespace trainyard;
-using trainyard::testing::kLater;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::write_run;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "../base/manual_clock.h"
 #include "../base/temporary_folder.h"
 #include "base/clock.h"
 #include "report/status.h"

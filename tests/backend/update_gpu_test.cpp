@@ -8,7 +8,7 @@
 
 #include "../optim/blocks.h"
 #include "../optim/read.h"
-#include "backend/cuda/update.h"
+#include "backend/cuda/launches.h"
 #include "gpu.h"
 #include "gpu_array.h"
 #include "launcher/launch.h"

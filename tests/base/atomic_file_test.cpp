@@ -18,11 +18,7 @@
 #include "temporary_folder.h"
 
 using namespace trainyard;
-using trainyard::testing::error_of;
-using trainyard::testing::FailureAt;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "manual_clock.h"
+
 using namespace trainyard;
 
 TEST_CASE("UTC is written in RFC 3339 format") {

@@ -9,8 +9,7 @@
 #include "temporary_folder.h"
 
 using namespace trainyard;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 
 namespace {
 

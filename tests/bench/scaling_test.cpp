@@ -10,9 +10,7 @@
 #include "report/plotter.h"
 
 using namespace trainyard;
-using trainyard::testing::error_of;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

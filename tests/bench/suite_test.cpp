@@ -13,8 +13,7 @@
 #include "report/plotter.h"
 
 using namespace trainyard;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -14,11 +14,7 @@
 #include "sample_checkpoint.h"
 
 using namespace trainyard;
-using trainyard::testing::FailureAt;
-using trainyard::testing::put_text;
-using trainyard::testing::SampleCheckpoint;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -13,11 +13,7 @@
 #include "sample_checkpoint.h"
 
 using namespace trainyard;
-using trainyard::testing::error_of;
-using trainyard::testing::put_text;
-using trainyard::testing::SampleCheckpoint;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -11,6 +11,8 @@
 #include <functional>
 #include <string>
 
+#include "../base/manual_clock.h"
+
 using namespace trainyard;
 using namespace trainyard::cli;
 

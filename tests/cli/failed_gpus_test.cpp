@@ -12,8 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-using testing::error_of;
-using testing::TemporaryFolder;
+using namespace testing;
 
 constexpr const char* kGpu = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
 

@@ -6,8 +6,7 @@
 
 using namespace trainyard;
 using namespace trainyard::cudnn;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 
 namespace {
 

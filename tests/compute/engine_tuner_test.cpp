@@ -11,13 +11,7 @@
 
 using namespace trainyard;
 using namespace trainyard::cudnn;
-using trainyard::testing::engines_with;
-using trainyard::testing::error_of;
-using trainyard::testing::kRules;
-using trainyard::testing::scripted_cudnn;
-using trainyard::testing::ScriptedEngine;
-using trainyard::testing::small_conv;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 using Run = trainyard::testing::EngineRun;
 
 namespace {

@@ -7,9 +7,7 @@
 
 namespace trainyard {
 
-using test::cifar_record;
-using test::holds;
-using test::message_of;
+using namespace test;
 
 namespace {
 

@@ -13,8 +13,7 @@
 
 namespace trainyard {
 
-using test::message_of;
-using test::random_bytes_set;
+using namespace test;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Batches made by a GPU are bit-identical to the host's.
 #include <doctest/doctest.h>
 
-#include "backend/cuda/batch.h"
+#include "backend/cuda/launches.h"
 #include "device/cuda/cuda_device.h"
 #include "gather_cases.h"
 #include "gpu.h"

@@ -6,10 +6,7 @@
 
 namespace trainyard {
 
-using test::big_endian;
-using test::gzip_of;
-using test::holds;
-using test::message_of;
+using namespace test;
 
 namespace {
 

@@ -9,8 +9,7 @@
 
 namespace trainyard {
 
-using test::holds;
-using test::message_of;
+using namespace test;
 
 namespace {
 

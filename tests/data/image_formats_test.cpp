@@ -11,9 +11,7 @@
 
 namespace trainyard::image_formats_test {
 
-using test::holds;
-using test::image_file;
-using test::message_of;
+using namespace test;
 
 namespace {
 

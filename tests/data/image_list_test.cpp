@@ -6,8 +6,7 @@
 
 namespace trainyard {
 
-using test::holds;
-using test::message_of;
+using namespace test;
 
 namespace {
 

@@ -16,8 +16,7 @@
 
 namespace trainyard {
 
-using test::holds;
-using test::message_of;
+using namespace test;
 using std::string_literals::operator""s;
 
 namespace {

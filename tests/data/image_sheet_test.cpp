@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "data/images/image_decode.h"
-#include "data/images/png_write.h"
 
 namespace trainyard {
 

@@ -8,9 +8,7 @@
 
 namespace trainyard {
 
-using test::field_of;
-using test::holds;
-using test::message_of;
+using namespace test;
 
 namespace {
 

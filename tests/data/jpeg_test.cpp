@@ -10,9 +10,7 @@
 
 namespace trainyard {
 
-using test::holds;
-using test::image_file;
-using test::message_of;
+using namespace test;
 
 namespace {
 

@@ -13,8 +13,7 @@
 
 namespace trainyard::links_test {
 
-using test::holds;
-using test::message_of;
+using namespace test;
 
 namespace {
 

@@ -8,8 +8,7 @@
 
 namespace trainyard {
 
-using test::field_of;
-using test::message_of;
+using namespace test;
 
 namespace {
 

@@ -3,7 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-quick=(env PATH=/nonexistent "$train")
 flags=(--set 'average={ema: 0.9, warmup: true}' --set 'train_eval={every: every 2 epochs, samples: 33}'
   --set 'checkpoint={every: 4 steps}' --set epochs=6 --set data.train.size=480 --set output.classes=true)
 

@@ -3,7 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=cache  # in the folder of each case
-quick=(env PATH=/nonexistent "$train")
 
 # data_and_run [KEYS]: twelve images in pics/train and pics/val, and run.yaml on them.
 data_and_run() {

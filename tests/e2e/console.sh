@@ -5,7 +5,6 @@ source "$(dirname "$0")/lib.sh"
 json_lines=$(realpath "${3:?path of json_lines}")
 
 # Without gnuplot in PATH an epoch takes milliseconds, and its absence is a warning.
-quick=(env PATH=/nonexistent "$train")
 
 # events KEY...: these values of each event in $out, one line per event; fails unless all of $out is events.
 events() {

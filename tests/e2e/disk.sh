@@ -3,8 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-quick=(env PATH=/nonexistent "$train")
-
 begin "a run folder that cannot be created ends with exit 7 before training"
 write_tiny_run tiny.yaml
 echo text >file

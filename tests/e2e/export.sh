@@ -3,14 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-quick=(env PATH=/nonexistent "$train")
-
-finished_run() {
-  write_tiny_run tiny.yaml
-  run "${quick[@]}" --config tiny.yaml --out a
-  expect_code 0
-}
-
 begin "a run's network becomes an ONNX file, which the output describes"
 finished_run
 run "${quick[@]}" export a --onnx tiny.onnx

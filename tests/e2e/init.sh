@@ -3,15 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-quick=(env PATH=/nonexistent "$train")
-
-# A finished run of three epochs in a/, whose best checkpoint is not its last.
-finished_run() {
-  write_tiny_run tiny.yaml
-  run "${quick[@]}" --config tiny.yaml --out a
-  expect_code 0
-}
-
 # A network with a wider head in wide.yaml.
 write_wide_run() { sed 's/dense: 4/dense: 7/; s/classes: 4/classes: 7/' tiny.yaml >wide.yaml; }
 

@@ -155,6 +155,15 @@ threads: 1
 YAML
 }
 
+# A finished run of three epochs in a/, whose best checkpoint is not its last, and how to start others without
+# the programs in PATH, which take time.
+quick=(env PATH=/nonexistent "$train")
+finished_run() {
+  write_tiny_run tiny.yaml
+  run "${quick[@]}" --config tiny.yaml --out a
+  expect_code 0
+}
+
 finish() {
   printf '%s cases, %s failed expectations, %s skipped\n' "$cases" "$failures" "$skipped"
   if [[ $cases -ne $1 ]]; then

@@ -3,15 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-quick=(env PATH=/nonexistent "$train")
-
-# A finished run of three epochs in a/.
-finished_run() {
-  write_tiny_run tiny.yaml
-  run "${quick[@]}" --config tiny.yaml --out a
-  expect_code 0
-}
-
 checkpoints() { find a/checkpoints -mindepth 1 -maxdepth 1 -type d | sort; }
 
 begin "a finished run says that nothing is left, and trains further on request"

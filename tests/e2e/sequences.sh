@@ -3,8 +3,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-quick=(env PATH=/nonexistent "$train")
-
 # A text in which each letter follows from the two before it, and a run that learns it.
 write_text_run() {
   for _ in {1..80}; do printf 'abcabd'; done >a.txt

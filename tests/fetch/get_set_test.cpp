@@ -11,10 +11,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::FileServer;
-using testing::TemporaryFolder;
-using testing::text_of;
+using namespace testing;
 
 SetFile set_file(const std::string& name, const std::string& contents,
                  const std::string& unpacks = "") {

@@ -14,10 +14,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::FileServer;
-using testing::TemporaryFolder;
-using testing::text_of;
+using namespace testing;
 
 std::string sha256_of(const std::string& text) {
   Sha256 hash;

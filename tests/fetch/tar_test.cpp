@@ -9,10 +9,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::tar_archive;
-using testing::TemporaryFolder;
-using testing::text_of;
+using namespace testing;
 
 std::string refusal(const std::string& archive) {
   const TemporaryFolder folder;

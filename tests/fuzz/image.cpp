@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "../data/helpers.h"
-#include "base/bad_file.h"
+#include "base/error.h"
+#include "data/images/decoders.h"
 #include "data/images/image_decode.h"
-#include "data/images/image_format.h"
 #include "data/images/jpeg.h"
 #include "expect.h"
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/key.h"
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "compute/devices/cpu_executors.h"

@@ -10,9 +10,7 @@
 namespace trainyard {
 namespace {
 
-using test::build;
-using test::conv_at;
-using test::node_at;
+using namespace test;
 
 TEST_CASE("an output is a value that `as:` names, once") {
   const std::string layers =

@@ -7,10 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::build;
-using test::conv_at;
-using test::node_at;
-using test::output_of;
+using namespace test;
 
 TEST_CASE("each item feeds the next and the last one is the output") {
   const Graph graph =

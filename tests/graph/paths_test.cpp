@@ -8,8 +8,7 @@
 namespace trainyard {
 namespace {
 
-using test::build;
-using test::paths;
+using namespace test;
 using Paths = std::vector<std::string>;
 
 // Blocks with a branch that call each other.

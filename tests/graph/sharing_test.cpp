@@ -7,8 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::build;
-using test::node_at;
+using namespace test;
 
 const char* const kSharedBlocks =
     "input: [4, 8, 8]\n"

@@ -10,7 +10,7 @@
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "base/text.h"
-#include "data/images/png_write.h"
+#include "data/images/image_sheet.h"
 #include "inference/evaluated_data.h"
 #include "inference/evaluation.h"
 #include "inference/evaluation_files.h"
@@ -20,8 +20,7 @@
 #include "trained_run.h"
 
 using namespace trainyard;
-using trainyard::testing::error_of;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -12,8 +12,7 @@
 #include "inference/prediction_lines.h"
 
 using namespace trainyard;
-using trainyard::testing::error_of;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 
 namespace {
 

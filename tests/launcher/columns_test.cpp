@@ -11,8 +11,7 @@
 namespace trainyard {
 namespace {
 
-using test::ColumnMoments;
-using test::Moments;
+using namespace test;
 
 struct Size {
   std::int64_t rows, columns;

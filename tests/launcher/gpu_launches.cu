@@ -1,5 +1,5 @@
-#include "gpu_launches.h"
 #include "launcher/cuda_launch.cuh"
+#include "launchers.h"
 
 namespace trainyard::test {
 

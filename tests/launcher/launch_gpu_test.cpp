@@ -5,7 +5,6 @@
 
 #include "gpu.h"
 #include "gpu_array.h"
-#include "gpu_launches.h"
 #include "launchers.h"
 
 namespace trainyard::test {

@@ -11,8 +11,7 @@
 namespace trainyard {
 namespace {
 
-using test::RowSums;
-using test::Wave;
+using namespace test;
 
 TEST_CASE("each is bit-identical for any number of threads and any vectors") {
   // Around the grain of 4096 elements per thread and the vector widths.

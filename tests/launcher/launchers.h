@@ -1,10 +1,13 @@
 // Launchers whose results must be bit-identical, and data for them.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 #include <vector>
 
 #include "base/philox.h"
+#include "functors.h"
 #include "launcher/launch.h"
 
 namespace trainyard::test {
@@ -27,5 +30,12 @@ inline std::vector<float> values(std::int64_t count) {
   }
   return list;
 }
+
+void launch_each(cudaStream_t stream, std::int64_t n, const Wave& functor);
+void launch_rows(cudaStream_t stream, std::int64_t n, const RowSums& functor);
+void launch_finished_rows(cudaStream_t stream, std::int64_t n, const TotalOfRows& functor,
+                          std::uint32_t* finished);
+void launch_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                    const ColumnMoments& functor, Moments* partials, std::uint32_t* finished);
 
 }  // namespace trainyard::test

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "size_rules.h"
+#include "rules.h"
 
 using namespace trainyard::layers;
 

@@ -1,7 +1,7 @@
-#include "include_rules.h"
-
 #include <algorithm>
 #include <string>
+
+#include "rules.h"
 
 namespace trainyard::layers {
 

@@ -1,9 +1,9 @@
-#include "name_rules.h"
-
 #include <map>
 #include <optional>
 #include <regex>
 #include <string>
+
+#include "rules.h"
 
 namespace trainyard::layers {
 namespace {

@@ -1,13 +1,11 @@
 // Each rule flags a small bad file and passes a good one.
+#include "rules.h"
+
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "include_rules.h"
-#include "name_rules.h"
-#include "size_rules.h"
 #include "source_file.h"
-#include "word_rules.h"
 
 using namespace trainyard::layers;
 

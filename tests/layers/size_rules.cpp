@@ -1,10 +1,10 @@
-#include "size_rules.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
 #include <string_view>
+
+#include "rules.h"
 
 namespace trainyard::layers {
 

@@ -6,11 +6,8 @@
 #include <functional>
 #include <regex>
 
-#include "include_rules.h"
-#include "name_rules.h"
-#include "size_rules.h"
+#include "rules.h"
 #include "source_file.h"
-#include "word_rules.h"
 
 using namespace trainyard::layers;
 

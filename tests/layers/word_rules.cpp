@@ -1,5 +1,3 @@
-#include "word_rules.h"
-
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+
+#include "rules.h"
 
 namespace trainyard::layers {
 

@@ -1,10 +1,9 @@
-#include "case_values.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/philox.h"
+#include "case_check.h"
 #include "tensor/dtype.h"
 
 namespace trainyard::op_tests {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "case_check.h"
-#include "case_values.h"
 #include "devices.h"
 #include "ops/loss.h"
 #include "ops/metric.h"

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "bound_case.h"
+#include "compute/executor.h"
 
 namespace trainyard::op_tests {
 
@@ -33,5 +35,21 @@ struct DeviceUnderTest {
 
 /// Every device of this program (devices.cpp, or gpu_device.cpp in the GPU's test).
 [[nodiscard]] std::vector<DeviceUnderTest> devices_under_test();
+
+/// Derived classes make executors of ops; a case has neither reorders nor sums of gradients.
+class OpExecutors : public ExecutorFactory {
+ public:
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
+                                                       int) const override {
+    TY_CHECK(false, "a case has no reorders");
+    return nullptr;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType,
+                                                          int) const override {
+    TY_CHECK(false, "a case has no sums of gradients");
+    return nullptr;
+  }
+  [[nodiscard]] std::string libraries() const override { return ""; }
+};
 
 }  // namespace trainyard::op_tests

@@ -7,8 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 struct Case {
   std::shared_ptr<const Op> op;

@@ -5,8 +5,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 const Shape kShape{2, 11, 3, 5};
 

@@ -6,8 +6,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 const Shape kCopiedShape{2, 11, 3, 5};
 

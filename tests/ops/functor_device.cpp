@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "compute/norm/channels.h"
 #include "devices.h"
-#include "op_executors.h"
 
 namespace trainyard::op_tests {
 namespace {

@@ -7,8 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 const Shape kDroppedShape{3, 11, 3, 5};  // 165 elements per sample: the last quad has one
 

@@ -11,15 +11,15 @@
 
 #include "base/math.h"
 #include "bound_case.h"
-#include "case_values.h"
+#include "case_check.h"
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/cuda/functors.h"
 #include "compute/elementwise/functor.h"
 #include "compute/norm/channels.h"
 #include "device/cuda/cuda_device.h"
+#include "devices.h"
 #include "gpu.h"
 #include "mirrored.h"
-#include "op_executors.h"
 #include "ops/loss.h"
 #include "ops/metric.h"
 

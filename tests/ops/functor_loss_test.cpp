@@ -6,8 +6,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 /// Logits, labels and the state that a loss reads.
 struct Problem {

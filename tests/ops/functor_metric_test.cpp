@@ -7,8 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 /// 1 or 0 for each sample of [labels.size(), classes] values.
 std::vector<float> hits(const TopKAttributes& attributes, std::int64_t classes,

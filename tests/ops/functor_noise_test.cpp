@@ -9,8 +9,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 const Shape kNoisyShape{3, 11, 3, 5};
 

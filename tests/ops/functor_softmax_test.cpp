@@ -4,8 +4,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 const Shape kSoftmaxShape{2, 11, 3, 5};
 

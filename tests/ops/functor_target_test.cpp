@@ -10,8 +10,7 @@
 namespace trainyard {
 namespace {
 
-using test::StoredLayout;
-using test::Tensor;
+using namespace test;
 
 /// Outputs, a target and weights: three samples of four classes.
 struct TargetProblem {

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "base/key.h"
 #include "base/philox.h"
-#include "case_values.h"
+#include "case_check.h"
 
 namespace trainyard::op_tests {
 namespace {

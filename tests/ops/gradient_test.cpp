@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/philox.h"
-#include "case_values.h"
+#include "case_check.h"
 
 namespace trainyard::op_tests {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "device/device.h"
-#include "op_executors.h"
+#include "devices.h"
 
 namespace trainyard::op_tests {
 

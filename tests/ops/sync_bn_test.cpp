@@ -5,7 +5,6 @@
 #include <span>
 
 #include "case_check.h"
-#include "case_values.h"
 #include "ops/bn.h"
 #include "ranks/comm/statistics_over_ranks.h"
 #include "thread_ranks.h"

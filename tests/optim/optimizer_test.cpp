@@ -10,8 +10,7 @@
 namespace trainyard {
 namespace {
 
-using test::Blocks;
-using test::optimizer;
+using namespace test;
 
 // Learning rates, decays and trust ratios that differ by segment.
 const std::vector<Segment> kThreeSegments{

@@ -13,8 +13,7 @@
 namespace trainyard {
 namespace {
 
-using test::Blocks;
-using test::optimizer;
+using namespace test;
 
 constexpr auto kRun = static_cast<std::int32_t>(run_length(1));
 const std::vector<Segment> kAdapted{{.decay = 0.25, .adapted = 1}};

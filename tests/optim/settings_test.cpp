@@ -6,9 +6,7 @@
 namespace trainyard {
 namespace {
 
-using test::message_of;
-using test::optimizer;
-using test::schedule;
+using namespace test;
 
 using Names = std::vector<std::string>;
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "fake_network.h"
+#include "layer_network.h"
 #include "ops/activation.h"
 #include "ops/bn.h"
 #include "ops/joins.h"
@@ -12,22 +12,11 @@ using namespace trainyard::testing;
 namespace {
 
 /// Networks of real bn, add and relu between ops that have no arithmetic.
-class SmallNetwork : public FakeNetwork {
+class SmallNetwork : public LayerNetwork {
  public:
-  using FakeNetwork::FakeNetwork;
-  ValueId bn(ValueId input) { return put(std::make_shared<BnOp>(BnAttributes{}), {input}); }
+  using LayerNetwork::LayerNetwork;
   ValueId add(ValueId a, ValueId b) {
     return put(std::make_shared<AddOp>(AddAttributes{}), {a, b});
-  }
-  ValueId relu(ValueId input) { return put(std::make_shared<ActivationOp<Relu>>(Relu{}), {input}); }
-
- private:
-  ValueId put(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
-    Node node;
-    node.path = std::string(op->type()) + std::to_string(graph.nodes.size() + 1);
-    node.op = std::move(op);
-    node.inputs = std::move(inputs);
-    return graph.output = graph.nodes[append_node(graph, std::move(node))].outputs[0];
   }
 };
 

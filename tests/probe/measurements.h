@@ -24,4 +24,7 @@ namespace trainyard::probe {
 /// M11: instructions on the GPU and in the emulator.
 [[nodiscard]] std::vector<Measurement> lane_map_measurements(Gpu& gpu);
 
+/// Whether they leave the results as they were, as kernels that are wrong might.
+extern bool launches_do_nothing;
+
 }  // namespace trainyard::probe

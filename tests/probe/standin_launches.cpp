@@ -1,6 +1,4 @@
 // Replaces the probe's .cu files: launches that have the same results, without the kernels.
-#include "standin_launches.h"
-
 #include <cstring>
 #include <functional>
 
@@ -9,7 +7,8 @@
 #include "finish_sums.h"
 #include "lane_words.h"
 #include "launches.h"
-#include "runtime/kernel.h"
+#include "measurements.h"
+#include "runtime/kinds.h"
 
 namespace trainyard::probe {
 

@@ -9,7 +9,6 @@
 #include "device/cuda/check.h"
 #include "measurements.h"
 #include "runtime/control.h"
-#include "standin_launches.h"
 
 using namespace trainyard;
 using namespace trainyard::probe;

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <set>
 
-#include "ranks/comm/neighbours.h"
+#include "ranks/comm/gloo_mesh.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;

@@ -10,9 +10,8 @@
 #include <latch>
 
 #include "base/error.h"
-#include "ranks/comm/sigpipe_guard.h"
+#include "ranks/comm/gloo_mesh.h"
 #include "thread_ranks.h"
-#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

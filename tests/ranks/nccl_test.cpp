@@ -8,7 +8,6 @@
 
 #include "../base/error_of.h"
 #include "base/gpu_error.h"
-#include "ranks/comm/nccl/nccl_advice.h"
 #include "ranks/comm/nccl/nccl_group.h"
 #include "ranks/comm/nccl/nccl_library.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "waiting.h"
+#include "thread_ranks.h"
 
 using namespace trainyard;
 using Absence = SharedBarrier::Absence;

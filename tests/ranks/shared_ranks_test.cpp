@@ -16,7 +16,6 @@
 #include "ranks/comm/shared_memory.h"
 #include "ranks/rendezvous/own_machine.h"
 #include "thread_ranks.h"
-#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

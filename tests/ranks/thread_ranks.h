@@ -1,12 +1,14 @@
 // Ranks as threads of one process.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "ranks/comm/communicator.h"
 #include "ranks/comm/gloo_communicator.h"
+#include "ranks/rendezvous/socket.h"
 #include "ranks/rendezvous/store.h"
 
 namespace trainyard::testing {
@@ -28,5 +30,12 @@ Outcomes run_gloo(StoreKind kind, int ranks, const std::function<void(Communicat
 
 /// Options of run_gloo's rank.
 [[nodiscard]] GlooOptions local_options(int rank, Milliseconds limit);
+
+/// A limit that no test reaches.
+inline constexpr Milliseconds kLong(60'000);
+
+inline double seconds_since(Moment begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 }  // namespace trainyard::testing

@@ -13,10 +13,7 @@
 #include "report/csv_sink.h"
 
 using namespace trainyard;
-using trainyard::testing::FailureAt;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

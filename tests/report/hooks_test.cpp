@@ -10,8 +10,7 @@
 #include "base/text.h"
 
 using namespace trainyard;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -3,14 +3,13 @@
 #include <string>
 
 #include "../base/failure_at.h"
+#include "../base/manual_clock.h"
 #include "../base/temporary_folder.h"
 #include "report/sinks.h"
 #include "report/summary.h"
 
 using namespace trainyard;
-using trainyard::testing::FailureAt;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 TEST_CASE("each line of train.log has its time and is written at once, also after a resume") {
   const TemporaryFolder folder;

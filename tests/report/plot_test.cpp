@@ -11,9 +11,7 @@
 #include "report/plotter.h"
 
 using namespace trainyard;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

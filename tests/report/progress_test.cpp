@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../base/manual_clock.h"
+
 using namespace trainyard;
 
 namespace {

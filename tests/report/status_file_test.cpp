@@ -6,12 +6,12 @@
 #include <semaphore>
 #include <string>
 
+#include "../base/manual_clock.h"
 #include "../base/temporary_folder.h"
 #include "report/status.h"
 
 using namespace trainyard;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -8,9 +8,7 @@
 #include "../base/temporary_folder.h"
 
 using namespace trainyard;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 TEST_CASE("status.json has the fields and the order that scripts rely on") {
   const RunStatus status{.state = RunState::running,

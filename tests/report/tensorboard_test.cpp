@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../base/manual_clock.h"
 #include "../base/temporary_folder.h"
 #include "base/error.h"
 #include "event_reader.h"
@@ -11,9 +12,7 @@
 
 using namespace trainyard;
 using namespace trainyard::test;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 namespace {
 

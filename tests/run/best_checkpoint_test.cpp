@@ -6,8 +6,7 @@
 #include "checkpoint/checkpoint_files.h"
 
 using namespace trainyard;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../base/manual_clock.h"
 #include "rank_sessions.h"
 
 using namespace trainyard;

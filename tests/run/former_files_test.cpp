@@ -1,13 +1,10 @@
-#include "run/former_files.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/temporary_folder.h"
+#include "run/run_keeper.h"
 
 using namespace trainyard;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
-using trainyard::testing::text_of;
+using namespace trainyard::testing;
 
 TEST_CASE("the record of a run is put back, its log and what is in its folders stay") {
   const TemporaryFolder folder;

@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../base/manual_clock.h"
 #include "../base/temporary_folder.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "run/run_folder.h"
 
 using namespace trainyard;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 
 namespace {
 

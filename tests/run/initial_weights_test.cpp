@@ -17,9 +17,7 @@
 #include "run_text.h"
 
 using namespace trainyard;
-using trainyard::testing::error_of;
-using trainyard::testing::put_text;
-using trainyard::testing::TemporaryFolder;
+using namespace trainyard::testing;
 using Names = std::vector<std::string>;
 
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "compute/devices/cpu_executors.h"
 #include "config/schema.h"
 #include "run/config/run_config.h"

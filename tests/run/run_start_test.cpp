@@ -21,22 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStartedRun = R"(name: tiny
-network: {input: [3, 8, 8], layers: [dense: 4]}
-data:
-  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 40}
-  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 10, split: test}
-  workers: 0
-batch: {per_gpu: 4}
-loss: cross_entropy
-optimizer: {sgd: {lr: 0.05}}
-epochs: 1
-threads: 1
-)";
-
 TrainingRequest new_request(const fs::path& out) {
-  return {.config = test::read_run(kStartedRun),
-          .original_yaml = kStartedRun,
+  return {.config = test::read_run(test::kTenStepRun),
+          .original_yaml = test::kTenStepRun,
           .command = "train it",
           .overrides = {"epochs=1"},
           .id = "an id",
@@ -96,7 +83,7 @@ struct Started {
 
 TEST_CASE("a request names a folder to resume, or starts a new run") {
   const testing::TemporaryFolder folder;
-  TrainingRequest request{.config = test::read_run(kStartedRun)};
+  TrainingRequest request{.config = test::read_run(test::kTenStepRun)};
   CHECK(dynamic_cast<NewRun*>(make_start(request).get()) != nullptr);
   request.resume = folder / "run";
   CHECK(dynamic_cast<ResumedRun*>(make_start(request).get()) != nullptr);
@@ -155,7 +142,7 @@ TEST_CASE("a new run writes its whole record, and no changes") {
     CHECK(start.write_changes(opened, {}).empty());
   }
   CHECK(text_in(folder / "run", "config.yaml") == start.config().resolved);
-  CHECK(text_in(folder / "run", "config.orig.yaml") == kStartedRun);
+  CHECK(text_in(folder / "run", "config.orig.yaml") == test::kTenStepRun);
   CHECK(text_in(folder / "run", "command.txt") == "train it\n");
   CHECK(text_in(folder / "run", "network.txt") == start.config().network);
   CHECK_FALSE(fs::exists(folder / "run" / "config.1.yaml"));

@@ -28,6 +28,20 @@ optimizer: sgd
 epochs: 1
 )";
 
+/// A run of ten steps of one dense layer.
+inline constexpr const char* kTenStepRun = R"(name: tiny
+network: {input: [3, 8, 8], layers: [dense: 4]}
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 40}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 10, split: test}
+  workers: 0
+batch: {per_gpu: 4}
+loss: cross_entropy
+optimizer: {sgd: {lr: 0.05}}
+epochs: 1
+threads: 1
+)";
+
 /// The run of `yaml`, read from a temporary file. Thread-safe.
 inline RunConfig read_run(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   static std::atomic<int> count = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../base/manual_clock.h"
 #include "rank_sessions.h"
 #include "ranks/stop_vote.h"
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "../base/temporary_folder.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "logging_gpu.h"
 #include "rank_sessions.h"
 #include "report/status.h"
@@ -15,19 +15,6 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kTrainedRun = R"(
-name: tiny
-network: {input: [3, 8, 8], layers: [dense: 4]}
-data:
-  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 40}
-  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 10, split: test}
-  workers: 0
-batch: {per_gpu: 4}
-loss: cross_entropy
-optimizer: {sgd: {lr: 0.05}}
-epochs: 1
-)";
-
 const std::string kNamed =
     "CUDA: an illegal memory access, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name();
 
@@ -36,7 +23,7 @@ void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& cho
            const std::filesystem::path& folder) {
   const Disk disk;
   const SystemClock clock;
-  static_cast<void>(run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder},
+  static_cast<void>(run_training({.config = read_run(kTenStepRun), .device = choice, .out = folder},
                                  disk, clock, signals, ranks));
 }
 

@@ -16,8 +16,7 @@
 namespace trainyard {
 namespace {
 
-using testing::TemporaryFolder;
-using testing::text_of;
+using namespace testing;
 
 /// Shells in a folder of their own.
 class ShellJobs {

@@ -7,13 +7,11 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "sweep/results.h"
 
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::TemporaryFolder;
+using namespace testing;
 
 /// Runs with shells instead of training.
 struct ShellSweep {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "backend/cuda/update.h"
+#include "backend/cuda/launches.h"
 #include "base/clock.h"
 #include "gpu.h"
 #include "gpu_under_test.h"

@@ -8,11 +8,11 @@
 #include <memory>
 #include <optional>
 
+#include "../base/manual_clock.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;
-using testing::Outcomes;
-using testing::StoreKind;
+using namespace testing;
 
 namespace {
 

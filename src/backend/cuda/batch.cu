@@ -1,4 +1,4 @@
-#include "backend/cuda/batch.h"
+#include "backend/cuda/launches.h"
 #include "data/feed/batch_launches_on.h"
 #include "launcher/cuda_launch.cuh"
 

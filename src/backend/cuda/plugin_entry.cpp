@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "backend/backend.h"
-#include "backend/cuda/batch.h"
+#include "backend/cuda/launches.h"
 #include "backend/cuda/libraries.h"
 #include "backend/cuda/timed_recording.h"
-#include "backend/cuda/update.h"
 #include "compute/devices/cuda/cuda_executors.h"
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"

@@ -1,4 +1,4 @@
-#include "backend/cuda/update.h"
+#include "backend/cuda/launches.h"
 #include "launcher/cuda_launch.cuh"
 #include "optim/update_launches_on.h"
 

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "base/half.h"
+#include "compute/elementwise/element_index.h"
 #include "compute/elementwise/functor_step.h"
 #include "compute/elementwise/map.h"
-#include "compute/elementwise/element_index.h"
 #include "ops/shapes.h"
 #include "ops/step_tensors.h"
 
@@ -59,8 +59,8 @@ struct ShiftFunctors : FunctorsOf<ShiftOp> {
     const std::int64_t sign = step.backward() ? -1 : 1;
     const double value = step.backward() ? 0 : op.values().value;
     map_indexed<T>(launcher, out,
-                  ShiftedCopy<T>{in.as<T>(), Places(in.layout), sign * origin.c, sign * origin.h,
-                                 sign * origin.w, static_cast<Arithmetic<T>>(value)});
+                   ShiftedCopy<T>{in.as<T>(), Places(in.layout), sign * origin.c, sign * origin.h,
+                                  sign * origin.w, static_cast<Arithmetic<T>>(value)});
   }
 };
 
@@ -98,8 +98,9 @@ struct PermuteFunctors : FunctorsOf<PermuteOp> {
   }
 };
 
-struct ReshapeFunctors : FunctorsOf<ReshapeOp> {
-  static constexpr std::array<std::string_view, 1> kOps{"reshape"};
+/// The elements in memory order: of an op that changes the shape alone.
+template <class Op>
+struct ElementCopyFunctors : FunctorsOf<Op> {
   static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
@@ -111,17 +112,12 @@ struct ReshapeFunctors : FunctorsOf<ReshapeOp> {
   }
 };
 
-struct FlattenFunctors : FunctorsOf<FlattenOp> {
-  static constexpr std::array<std::string_view, 1> kOps{"flatten"};
-  static constexpr bool kElementwise = false;
+struct ReshapeFunctors : ElementCopyFunctors<ReshapeOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"reshape"};
+};
 
-  template <class T, class Launcher>
-  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
-    const TensorView& from = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
-    const TensorView& to = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
-    const UnaryElement<Copy, T, T> element{Copy{}, to.as<T>(), from.as<T>()};
-    map_runs(launcher, element, 1, span_elements(from.layout), {});
-  }
+struct FlattenFunctors : ElementCopyFunctors<FlattenOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"flatten"};
 };
 
 /// y[position][c] = 1 if c is the token, else 0; all 0 for a token that is none. A row is a

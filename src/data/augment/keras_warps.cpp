@@ -20,16 +20,6 @@ Affine about_centre(const Affine& map, const Shape& shape) {
   return composed({.y0 = y, .x0 = x}, composed(map, {.y0 = -y, .x0 = -x}));
 }
 
-/// A warp by a random angle of at most `most` degrees.
-template <class Turn>
-std::unique_ptr<Augmentation> read_angle(config::Fields& fields, double most) {
-  double degrees = 0;
-  Sampling sampling;
-  fields.required("degrees", degrees, "largest angle, either way", {.minimum = 0, .maximum = most});
-  declare(fields, sampling);
-  return std::make_unique<Turn>(degrees, sampling);
-}
-
 /// The shift of one axis from a random word.
 float drawn_pixels(double range, std::int64_t size, std::uint32_t word) {
   if (range >= 1) {
@@ -54,16 +44,8 @@ Affine Rotate::by(double degrees, const Shape& shape) {
   return about_centre({.yy = cosine, .yx = -sine, .xy = sine, .xx = cosine}, shape);
 }
 
-Affine Rotate::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
-  return by(uniform(-degrees_, degrees_, augment_words(key, draw).word[0]), shape);
-}
-
 Affine Shear::by(double degrees, const Shape& shape) {
   return about_centre({.yx = -std::sin(radians(degrees)), .xx = std::cos(radians(degrees))}, shape);
-}
-
-Affine Shear::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
-  return by(uniform(-degrees_, degrees_, augment_words(key, draw).word[0]), shape);
 }
 
 Affine Zoom::by(double y, double x, const Shape& shape) {
@@ -73,14 +55,6 @@ Affine Zoom::by(double y, double x, const Shape& shape) {
 Affine Zoom::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
   const Random4 random = augment_words(key, draw);
   return by(uniform(low_, high_, random.word[0]), uniform(low_, high_, random.word[1]), shape);
-}
-
-std::unique_ptr<Augmentation> Rotate::read(config::Fields& fields) {
-  return read_angle<Rotate>(fields, 180);
-}
-
-std::unique_ptr<Augmentation> Shear::read(config::Fields& fields) {
-  return read_angle<Shear>(fields, 89);
 }
 
 std::unique_ptr<Augmentation> Zoom::read(config::Fields& fields) {

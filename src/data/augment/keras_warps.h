@@ -7,40 +7,48 @@
 
 namespace trainyard {
 
-/// Turns by uniform(-degrees, degrees): word 0 of the draw. The map is
-/// [[cos, -sin], [sin, cos]] of (y, x).
-class Rotate final : public Warp {
+/// A warp by an angle of uniform(-degrees, degrees), word 0 of the draw. `Kind` has its kName,
+/// kHelp, kMostDegrees, and by(): the warp by an angle in degrees.
+template <class Kind>
+class AngleWarp : public Warp {
  public:
-  static constexpr std::string_view kName = "rotate";
-  static constexpr std::string_view kHelp = "random rotation";
-  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
-  Rotate(double degrees, Sampling sampling) : Warp(sampling), degrees_(degrees) {}
-  [[nodiscard]] std::string_view name() const override { return kName; }
+  AngleWarp(double degrees, Sampling sampling) : Warp(sampling), degrees_(degrees) {}
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields) {
+    double degrees = 0;
+    Sampling sampling;
+    fields.required("degrees", degrees, "largest angle, either way",
+                    {.minimum = 0, .maximum = Kind::kMostDegrees});
+    declare(fields, sampling);
+    return std::make_unique<Kind>(degrees, sampling);
+  }
+  [[nodiscard]] std::string_view name() const override { return Kind::kName; }
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
-                           const Shape& shape) const override;
-  /// The rotation by an angle in degrees.
-  [[nodiscard]] static Affine by(double degrees, const Shape& shape);
+                           const Shape& shape) const override {
+    return Kind::by(uniform(-degrees_, degrees_, augment_words(key, draw).word[0]), shape);
+  }
 
  private:
   double degrees_;
 };
 
-/// Shears by an angle of uniform(-degrees, degrees), word 0 of the draw:
-/// [[1, -sin], [0, cos]] of (y, x). Degrees as of 2017-12-30 (keras #8868); radians before.
-class Shear final : public Warp {
+/// Turns. The map is [[cos, -sin], [sin, cos]] of (y, x).
+class Rotate final : public AngleWarp<Rotate> {
+ public:
+  static constexpr std::string_view kName = "rotate";
+  static constexpr std::string_view kHelp = "random rotation";
+  static constexpr double kMostDegrees = 180;
+  using AngleWarp::AngleWarp;
+  [[nodiscard]] static Affine by(double degrees, const Shape& shape);
+};
+
+/// Shears: [[1, -sin], [0, cos]] of (y, x). Degrees as of 2017-12-30 (keras #8868); radians before.
+class Shear final : public AngleWarp<Shear> {
  public:
   static constexpr std::string_view kName = "shear";
   static constexpr std::string_view kHelp = "random shear";
-  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
-  Shear(double degrees, Sampling sampling) : Warp(sampling), degrees_(degrees) {}
-  [[nodiscard]] std::string_view name() const override { return kName; }
-  [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
-                           const Shape& shape) const override;
-  /// The shear by an angle in degrees.
+  static constexpr double kMostDegrees = 89;
+  using AngleWarp::AngleWarp;
   [[nodiscard]] static Affine by(double degrees, const Shape& shape);
-
- private:
-  double degrees_;
 };
 
 /// Multiplies the distances from the centre at which the image is read by a factor for each axis,

@@ -114,8 +114,8 @@ std::shared_ptr<const Preprocess> MeanRgb::prepared(Statistics& statistics,
                                                     const Shape& shape) const {
   if (given_.empty()) require_known(name(), statistics);
   auto result = std::make_shared<MeanRgb>(*this);
-  result->mean_ = channel_values(name(), given_, statistics.mean, shape[0]);
-  const std::vector<float>& mean = result->mean_;
+  result->values_ = channel_values(name(), given_, statistics.mean, shape[0]);
+  const std::vector<float>& mean = result->values_;
   map_mean_image(statistics,
                  [&](float value, std::size_t channel) { return value - mean[channel]; });
   for (std::size_t c = 0; c < statistics.mean.size(); ++c) statistics.mean[c] -= mean[c];
@@ -126,8 +126,8 @@ std::shared_ptr<const Preprocess> StdRgb::prepared(Statistics& statistics,
                                                    const Shape& shape) const {
   if (given_.empty()) require_known(name(), statistics);
   auto result = std::make_shared<StdRgb>(*this);
-  result->deviation_ = channel_values(name(), given_, statistics.deviation, shape[0]);
-  const std::vector<float>& deviation = result->deviation_;
+  result->values_ = channel_values(name(), given_, statistics.deviation, shape[0]);
+  const std::vector<float>& deviation = result->values_;
   for (std::size_t channel = 0; channel < deviation.size(); ++channel) {
     if (deviation[channel] > 0) continue;
     throw Error(ErrorKind::data, "std_rgb: channel " + std::to_string(channel) +

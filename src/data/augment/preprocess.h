@@ -37,43 +37,43 @@ class MeanImage final : public Preprocess {
   std::vector<float> mean_;  // [c, h, w]
 };
 
-/// Subtracts a value per channel: the given ones, or the training split's means if the list is
+/// A step with one value per channel: the given ones, or those of the training split if the list is
 /// empty.
-class MeanRgb final : public Preprocess {
+class ChannelValues : public Preprocess {
  public:
-  explicit MeanRgb(std::vector<float> given) : given_(std::move(given)) {}
-  [[nodiscard]] std::string_view name() const override { return "mean_rgb"; }
+  ChannelValues(std::vector<float> given, PixelTransform::Kind kind)
+      : given_(std::move(given)), kind_(kind) {}
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
-  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
-                                                           const Shape& shape) const override;
   [[nodiscard]] PixelTransform step() const override {
-    return {.kind = PixelTransform::Kind::subtract_channel,
-            .values = mean_.data(),
-            .count = std::ssize(mean_)};
+    return {.kind = kind_, .values = values_.data(), .count = std::ssize(values_)};
   }
 
- private:
+ protected:
   std::vector<float> given_;
-  std::vector<float> mean_;  // [c]
+  std::vector<float> values_;  // [c]
+
+ private:
+  PixelTransform::Kind kind_;
 };
 
-/// Divides by a value per channel: the given ones, or the training split's standard deviations.
-class StdRgb final : public Preprocess {
+/// Subtracts a value per channel, of the training split the mean.
+class MeanRgb final : public ChannelValues {
  public:
-  explicit StdRgb(std::vector<float> given) : given_(std::move(given)) {}
-  [[nodiscard]] std::string_view name() const override { return "std_rgb"; }
-  [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
+  explicit MeanRgb(std::vector<float> given)
+      : ChannelValues(std::move(given), PixelTransform::Kind::subtract_channel) {}
+  [[nodiscard]] std::string_view name() const override { return "mean_rgb"; }
   [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
                                                            const Shape& shape) const override;
-  [[nodiscard]] PixelTransform step() const override {
-    return {.kind = PixelTransform::Kind::divide_channel,
-            .values = deviation_.data(),
-            .count = std::ssize(deviation_)};
-  }
+};
 
- private:
-  std::vector<float> given_;
-  std::vector<float> deviation_;  // [c]
+/// Divides by a value per channel, of the training split the standard deviation.
+class StdRgb final : public ChannelValues {
+ public:
+  explicit StdRgb(std::vector<float> given)
+      : ChannelValues(std::move(given), PixelTransform::Kind::divide_channel) {}
+  [[nodiscard]] std::string_view name() const override { return "std_rgb"; }
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
 };
 
 /// Subtracts the mean of all of a sample's values.

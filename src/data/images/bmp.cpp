@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/bad_file.h"
+#include "base/error.h"
 #include "data/images/decoders.h"
 
 namespace trainyard {

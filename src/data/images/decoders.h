@@ -1,4 +1,5 @@
-// PNG, BMP and GIF files, through stb_image, within a budget of memory.
+// The decoders of PNG, BMP, GIF and WebP files, and how formats are recognised; stb_image works
+// within a budget of memory.
 #pragma once
 
 #include <memory>
@@ -47,5 +48,23 @@ inline constexpr std::size_t kGifHeaderBytes = 13;
 /// Decodes an image of `size` = webp_size(), of an animation the first image; an alpha channel is
 /// dropped. Throws Error{data} for a damaged file.
 [[nodiscard]] Image decode_webp(const EncodedImage& encoded, ImageSize size, int channels);
+
+/// For messages.
+inline constexpr const char* kImageFormats = "JPEG, PNG, WebP, GIF or BMP";
+
+enum class ImageFormat { png, bmp, jpeg, gif, webp };
+
+/// Recognises a format by its first bytes. Throws Error{data} for an empty file and for any other
+/// format, naming it if it is a known one (TIFF, JPEG 2000, HEIF).
+[[nodiscard]] ImageFormat image_format(const EncodedImage& encoded);
+
+// Checks properties of an image that stb_image relies on without checking, before it decodes.
+
+/// Throws Error{data} for a size without pixels or of more than the image's `max_pixels`.
+void check_claim(const EncodedImage& encoded, const ImageSize& size);
+
+/// Every chunk of a PNG is inside the file and has its CRC-32 (PNG specification, 5.3), up to IEND.
+/// Throws Error{data}.
+void check_png(const EncodedImage& encoded);
 
 }  // namespace trainyard

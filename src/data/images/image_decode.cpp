@@ -5,12 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/bad_file.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
 #include "data/images/decoders.h"
-#include "data/images/image_format.h"
 #include "data/images/jpeg.h"
 
 namespace trainyard {

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/bad_file.h"
 #include "base/error.h"
-#include "data/images/image_format.h"
+#include "data/images/decoders.h"
 
 namespace trainyard {
 

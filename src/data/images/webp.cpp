@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/bad_file.h"
 #include "base/error.h"
 #include "data/images/decoders.h"
 

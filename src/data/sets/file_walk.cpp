@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/bad_file.h"
 #include "base/error.h"
 
 namespace trainyard {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/bad_file.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "data/sets/gzip.h"

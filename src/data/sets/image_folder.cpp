@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "base/bad_file.h"
+#include "base/error.h"
 
 namespace trainyard {
 

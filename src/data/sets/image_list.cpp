@@ -6,12 +6,10 @@
 #include <map>
 #include <utility>
 
-#include "base/bad_file.h"
 #include "base/error.h"
-#include "base/plural.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "data/images/image_format.h"
+#include "data/images/decoders.h"
 
 namespace trainyard {
 

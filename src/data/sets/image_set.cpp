@@ -9,13 +9,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/bad_file.h"
 #include "base/each_sample.h"
+#include "base/error.h"
 #include "base/faults.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "data/images/decoders.h"
 #include "data/images/image_decode.h"
-#include "data/images/image_format.h"
 #include "data/sets/image_index.h"
 #include "data/sets/memory_dataset.h"
 

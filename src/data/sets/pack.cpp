@@ -5,8 +5,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/bad_file.h"
 #include "base/each_sample.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "base/bad_file.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/round_up.h"
 #include "formats/json.h"

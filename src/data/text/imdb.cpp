@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "base/bad_file.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"

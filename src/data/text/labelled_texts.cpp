@@ -4,8 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/bad_file.h"
-#include "base/plural.h"
+#include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "data/sets/separated_rows.h"

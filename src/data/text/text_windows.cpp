@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/bad_file.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
 #include "base/text.h"

@@ -7,9 +7,6 @@
 
 #include "base/error.h"
 #include "ranks/comm/gloo_mesh.h"
-#include "ranks/comm/neighbours.h"
-#include "ranks/comm/sigpipe_guard.h"
-#include "ranks/comm/slice.h"
 #include "ranks/comm/tree_sum.h"
 
 namespace trainyard {

@@ -7,15 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "ranks/comm/sigpipe_guard.h"
 #include "ranks/rendezvous/failure.h"
 
 namespace trainyard {
+
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -313,5 +314,32 @@ void GlooMesh::receive(Window& window, int from, int phase, std::size_t offset, 
 }
 void GlooMesh::await_received(Window& window) { part_->await_received(window); }
 void GlooMesh::await_sent(Window& window) { part_->await_sent(window); }
+
+namespace {
+
+sigset_t only_sigpipe() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+}  // namespace
+
+SigpipeGuard::SigpipeGuard() {
+  const sigset_t pipe = only_sigpipe();
+  pthread_sigmask(SIG_BLOCK, &pipe, &before_);
+}
+
+SigpipeGuard::~SigpipeGuard() {
+  // A signal that was raised meanwhile must not be delivered afterwards.
+  if (sigismember(&before_, SIGPIPE) == 0) {
+    const sigset_t pipe = only_sigpipe();
+    const timespec now{};
+    while (sigtimedwait(&pipe, nullptr, &now) == SIGPIPE) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 }  // namespace trainyard

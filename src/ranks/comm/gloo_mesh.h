@@ -1,10 +1,13 @@
 // Bytes between ranks with Gloo: the basis of the collectives in gloo_communicator.cpp.
 #pragma once
 
+#include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "ranks/comm/collective_call.h"
 #include "ranks/comm/gloo_communicator.h"
@@ -47,6 +50,37 @@ class GlooMesh {
  private:
   class Part;
   std::unique_ptr<Part> part_;
+};
+
+// The ranks with which a rank exchanges small values.
+
+/// The ranks 1, 2, 4, ... after and before `rank` on the circle of `ranks`, in ascending order: at
+/// most 2 log2(ranks). A broadcast along a binary tree from any root and a gathering of all values
+/// in log2(ranks) rounds (Bruck et al., 1997) use no other connections.
+[[nodiscard]] inline std::vector<int> neighbours_of(int rank, int ranks) {
+  std::vector<int> all;
+  for (int step = 1; step < ranks; step *= 2) {
+    all.push_back((rank + step) % ranks);
+    all.push_back((rank + ranks - step) % ranks);
+  }
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  return all;
+}
+
+/// While it exists, a write of this thread to a closed connection fails instead of ending the
+/// process. Threads started meanwhile keep this setting. Gloo writes without suppressing the
+/// signal.
+class SigpipeGuard {
+ public:
+  SigpipeGuard();
+  ~SigpipeGuard();
+  SigpipeGuard(const SigpipeGuard&) = delete;
+  SigpipeGuard& operator=(const SigpipeGuard&) = delete;
+
+ private:
+  sigset_t before_{};
 };
 
 }  // namespace trainyard

@@ -16,7 +16,6 @@
 #include "ranks/comm/forwarding_communicator.h"
 #include "ranks/comm/shared_barrier.h"
 #include "ranks/comm/shared_memory.h"
-#include "ranks/comm/slice.h"
 #include "ranks/comm/sum_pieces.h"
 #include "ranks/comm/tree_sum.h"
 #include "ranks/rendezvous/failure.h"

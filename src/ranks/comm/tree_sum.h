@@ -1,6 +1,8 @@
 // The order in which values of several ranks are summed.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,5 +27,23 @@ class TreeSum {
 
   std::vector<std::byte> scratch_;  // [rank][block of elements]
 };
+
+// Which rank sums which elements.
+
+/// Elements of a sum, in bytes.
+struct Slice {
+  std::size_t begin = 0, bytes = 0;
+};
+
+/// The slice of `count` elements that rank `rank` of `ranks` sums; slices differ by at most one
+/// element.
+[[nodiscard]] constexpr Slice slice_of(std::int64_t count, DType type, int rank, int ranks) {
+  const std::int64_t whole = count / ranks;
+  const std::int64_t rest = count % ranks;
+  const std::int64_t begin = whole * rank + std::min<std::int64_t>(rank, rest);
+  const std::int64_t size = whole + (rank < rest ? 1 : 0);
+  return {static_cast<std::size_t>(begin) * size_of(type),
+          static_cast<std::size_t>(size) * size_of(type)};
+}
 
 }  // namespace trainyard

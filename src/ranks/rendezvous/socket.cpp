@@ -20,7 +20,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ranks/rendezvous/addresses.h"
 
 namespace trainyard {
 namespace {

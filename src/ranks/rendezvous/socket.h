@@ -1,7 +1,10 @@
 // TCP sockets: ownership, listening and connecting.
 #pragma once
 
+#include <netdb.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
@@ -50,5 +53,11 @@ class Wake {
  private:
   Descriptor file_;
 };
+
+struct FreeAddresses {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
+/// The result of getaddrinfo: a list, the best first.
+using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
 }  // namespace trainyard

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "ranks/spawn/launcher_environment.h"
 

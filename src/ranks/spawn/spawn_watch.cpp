@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "ranks/spawn/spawn.h"
 #include "ranks/spawn/spawn_signals.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "config/diagnostics.h"
+#include "config/expression.h"
 #include "config/load.h"
 #include "config/profile.h"
 #include "config/schema.h"
@@ -20,7 +21,6 @@
 #include "run/config/data_config.h"
 #include "run/config/key_paths.h"
 #include "run/config/losses.h"
-#include "run/config/run_expressions.h"
 
 namespace trainyard {
 
@@ -66,6 +66,30 @@ void declare(Fields& fields, BestConfig& best) {
 }
 
 namespace {
+
+/// Evaluates the expressions of a schedule, but not those that are schedules.
+config::Node resolved_schedule(const config::Node& node, config::Diagnostics& diagnostics) {
+  if (node.is_scalar()) return config::resolved(node, {}, diagnostics);
+  config::Node tree = node;
+  for (config::Node& item : tree.items) item = resolved_schedule(item, diagnostics);
+  for (config::Entry& entry : tree.entries) {
+    if (entry.key != "expression") entry.value = resolved_schedule(entry.value, diagnostics);
+  }
+  return tree;
+}
+
+/// Evaluates the run's own expressions, but not those of an inline network, which has its own
+/// variables, nor those that are schedules: they have a value at each step. Hooks are commands, in
+/// which $ is the shell's.
+config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
+  config::Node tree = file;
+  for (config::Entry& entry : tree.entries) {
+    if (entry.key == "network" || entry.key == "hooks") continue;
+    entry.value = entry.key == "schedule" ? resolved_schedule(entry.value, diagnostics)
+                                          : config::resolved(entry.value, {}, diagnostics);
+  }
+  return tree;
+}
 constexpr std::string_view kEveryForm =
     "a number of epochs or steps, such as '1 epoch' or '500 steps'";
 }  // namespace

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "data/augment/whitening.h"
 #include "data/sets/class_numbering.h"
 #include "data/sets/source.h"

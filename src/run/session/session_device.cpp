@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/numa.h"
 #include "base/parallel.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "compute/devices/cpu_executors.h"
 #include "model/model_programs.h"
 #include "ranks/comm/nccl_space.h"

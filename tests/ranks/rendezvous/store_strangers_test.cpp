@@ -4,11 +4,11 @@
 #include <deque>
 #include <functional>
 
+#include "../thread_ranks.h"
 #include "base/error.h"
 #include "ranks/rendezvous/store.h"
 #include "ranks/rendezvous/store_server.h"
 #include "raw_client.h"
-#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

@@ -4,11 +4,11 @@
 
 #include <atomic>
 
+#include "../thread_ranks.h"
 #include "base/error.h"
 #include "ranks/rendezvous/store_server.h"
 #include "ranks/rendezvous/store_table.h"
 #include "thread_ranks.h"
-#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

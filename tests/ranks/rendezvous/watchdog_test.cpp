@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
+#include "../thread_ranks.h"
 #include "base/error.h"
 #include "ranks/rendezvous/store_server.h"
 #include "raw_client.h"
 #include "thread_ranks.h"
-#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

@@ -13,10 +13,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::VariableMap;
-using testing::variables_in;
-using testing::with;
+using namespace testing;
 
 const VariableMap kTorchrun = {{"RANK", "5"},
                                {"WORLD_SIZE", "8"},

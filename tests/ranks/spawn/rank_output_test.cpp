@@ -15,9 +15,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::TemporaryFolder;
-using testing::text_of;
+using namespace testing;
 
 void put(int file, std::string_view text) {
   REQUIRE(::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));

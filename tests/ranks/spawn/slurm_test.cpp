@@ -9,9 +9,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::VariableMap;
-using testing::variables_in;
+using namespace testing;
 
 std::string list_refusal(const std::string& list) {
   return error_of(ErrorKind::command_line, [&] { static_cast<void>(first_slurm_host(list)); });

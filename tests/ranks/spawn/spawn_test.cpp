@@ -17,9 +17,7 @@
 namespace trainyard {
 namespace {
 
-using testing::error_of;
-using testing::TemporaryFolder;
-using testing::text_of;
+using namespace testing;
 
 // A shell that runs until it is killed.
 constexpr const char* kForever = "exec tail -f /dev/null";

@@ -8,8 +8,6 @@
 #include "../faults.h"
 #include "../stream.h"
 #include "descriptor.h"
-#include "execute.h"
-#include "finalize.h"
 #include "status.h"
 
 using namespace standin;

@@ -1,5 +1,3 @@
-#include "execute.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -8,7 +6,6 @@
 #include "../faults.h"
 #include "../stream.h"
 #include "engines.h"
-#include "finalize.h"
 #include "status.h"
 
 namespace standin::cudnn {

@@ -1,5 +1,3 @@
-#include "finalize.h"
-
 #include "status.h"
 
 namespace standin::cudnn {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "engines.h"
-#include "finalize.h"
 #include "status.h"
 
 namespace standin::cudnn {

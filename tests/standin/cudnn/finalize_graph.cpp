@@ -1,7 +1,6 @@
 // Tensors, convolutions, operations and graphs.
 #include <algorithm>
 
-#include "finalize.h"
 #include "status.h"
 
 namespace standin::cudnn {

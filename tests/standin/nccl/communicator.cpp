@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "collective.h"
-#include "exchange.h"
 #include "failure.h"
+#include "order.h"
 #include "stream.h"
-#include "sums.h"
 
 namespace standin::nccl {
 namespace {

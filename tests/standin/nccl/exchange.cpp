@@ -1,7 +1,7 @@
-#include "exchange.h"
-
 #include <algorithm>
 #include <cstring>
+
+#include "collective.h"
 
 namespace standin::nccl {
 namespace {

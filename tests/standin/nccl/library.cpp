@@ -12,7 +12,7 @@
 #include "failure.h"
 #include "faults.h"
 #include "group.h"
-#include "sums.h"
+#include "order.h"
 
 using namespace standin::nccl;
 

@@ -1,8 +1,7 @@
-#include "sums.h"
-
 #include <cstring>
 
 #include "base/half.h"
+#include "order.h"
 
 namespace standin::nccl {
 namespace {

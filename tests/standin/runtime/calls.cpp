@@ -10,7 +10,7 @@
 
 #include "control.h"
 #include "faults.h"
-#include "kernel.h"
+#include "kinds.h"
 #include "usage.h"
 
 namespace standin {

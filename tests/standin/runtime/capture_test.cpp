@@ -4,7 +4,7 @@
 
 #include "control.h"
 #include "edge_calls.h"
-#include "kernel.h"
+#include "kinds.h"
 #include "test_streams.h"
 
 namespace standin::test {

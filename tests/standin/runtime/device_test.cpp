@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "kernel.h"
+#include "kinds.h"
 #include "test_streams.h"
 
 namespace standin::test {

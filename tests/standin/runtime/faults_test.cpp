@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "control.h"
-#include "kernel.h"
+#include "kinds.h"
 #include "test_streams.h"
 
 namespace standin::test {

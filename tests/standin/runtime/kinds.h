@@ -1,9 +1,14 @@
 // The GPUs that the stand-in emulates, as data.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "stream.h"
 
 namespace standin {
 
@@ -29,5 +34,17 @@ struct Gpu {
 [[nodiscard]] int driver_version();
 /// Of all GPUs, as a cudaComputeMode: STANDIN_COMPUTE_MODE, or 0 (the default).
 [[nodiscard]] int compute_mode();
+
+struct Kernel {
+  const char* form;  // of the launcher: "each"
+  cudaStream_t stream;
+  std::int64_t blocks, threads;
+  const char* functor = "";  // its name, which lives forever
+  bool overlaps = false;     // launched with the attribute of programmatic launches
+};
+
+/// Enqueues the kernel's work: only on a stream of the thread's device, and within the limits of a
+/// launch. A refusal is the thread's last error.
+cudaError_t launch_kernel(const Kernel& kernel, Work work);
 
 }  // namespace standin

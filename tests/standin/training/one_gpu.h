@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "backend/cuda/batch.h"
-#include "backend/cuda/update.h"
+#include "backend/cuda/launches.h"
 #include "gpu_under_test.h"
 #include "rank_training.h"
 #include "ranks/comm/communicator.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "backend/cuda/update.h"
+#include "backend/cuda/launches.h"
 #include "gpu_under_test.h"
 #include "model/model.h"
 #include "small_training.h"

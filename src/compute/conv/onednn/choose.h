@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "compute/conv/onednn/descriptors.h"
+#include "compute/conv/onednn/dnnl.h"
 
 namespace trainyard::onednn {
 

@@ -1,5 +1,5 @@
 // Copies between layouts.
-#include "compute/conv/onednn/descriptors.h"
+#include "compute/conv/onednn/dnnl.h"
 #include "compute/conv/onednn/executors.h"
 
 namespace trainyard::onednn {

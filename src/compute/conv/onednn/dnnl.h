@@ -8,6 +8,8 @@
 #include <dnnl.hpp>
 #include <string_view>
 
+#include "tensor/layout.h"
+
 namespace trainyard::onednn {
 
 using Desc = dnnl::memory::desc;
@@ -112,5 +114,16 @@ inline auto convolution_backward_data(const dnnl::engine& engine,
 inline auto reordering(const dnnl::engine& engine, const Desc& from, const Desc& to) {
   return dnnl::reorder::primitive_desc(engine, from, engine, to, user_scratchpad());
 }
+
+/// A four-dimensional descriptor of f32 or bf16: plain strides, or channels in blocks of 8 or 16,
+/// as a whole tensor or as a channel slice of a wider one. The slice's own offset is not part of
+/// it.
+[[nodiscard]] Desc desc_of(const Layout& layout, DType type = DType::f32);
+/// The same extents and type, with the layout left to oneDNN.
+[[nodiscard]] Desc any_of(const Desc& desc);
+/// Row-major, of any number of dimensions.
+[[nodiscard]] Desc plain_desc(const Dims& dims, DType type = DType::f32);
+/// These extents, with the layout left to oneDNN.
+[[nodiscard]] Desc any_desc(const Dims& dims, DType type = DType::f32);
 
 }  // namespace trainyard::onednn

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host.h"
 #include "base/parallel.h"
 #include "compute/conv/winograd/executor.h"
 #include "compute/conv/winograd/trial.h"

@@ -81,4 +81,8 @@ class Library {
 /// block one forever; the rest is NCCL's default.
 [[nodiscard]] ncclConfig_t config();
 
+/// "; " and advice on a failure with this message of NCCL: the container option that gives it
+/// memory, or the variable that turns off what does not work on this machine. "" if there is none.
+[[nodiscard]] std::string advice_on(std::string_view message);
+
 }  // namespace trainyard::nccl

@@ -15,7 +15,7 @@
 #include "launcher/launch.h"
 #include "launcher/node_spans.h"
 #include "launcher/siblings.h"
-#include "runtime/kernel.h"
+#include "runtime/kinds.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {

@@ -1,16 +1,20 @@
-#include "base/host_memory.h"
+#include "base/host.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/control_group.h"
+#include "base/text.h"
 
 namespace trainyard {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,6 +91,22 @@ FreeMemory free_host_memory(const fs::path& root, std::uint64_t address_space) {
   if (least == kNoLimit) return {};
   // 0 would mean unknown.
   return {.bytes = std::max<std::size_t>(least, 1), .bound = std::move(bound)};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (!line.starts_with("model name") || colon == std::string::npos) continue;
+    return std::string(trimmed(line.substr(colon + 1)));
+  }
+  return "";
 }
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-#include "ranks/rendezvous/own_address.h"
+#include "ranks/rendezvous/own_machine.h"
 
 #include <doctest/doctest.h>
 

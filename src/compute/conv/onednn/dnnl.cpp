@@ -1,4 +1,4 @@
-#include "compute/conv/onednn/descriptors.h"
+#include "compute/conv/onednn/dnnl.h"
 
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-// How much more host memory this process can allocate.
+// This host: its name, and how much more memory this process can allocate.
 #pragma once
 
 #include <cstddef>
@@ -21,5 +21,10 @@ struct FreeMemory {
 /// sys/fs/cgroup.
 [[nodiscard]] FreeMemory free_host_memory(const std::filesystem::path& root = "/",
                                           std::uint64_t address_space = address_space_limit());
+
+/// The system's host name, for messages and records; "" if it has none.
+[[nodiscard]] std::string host_name();
+/// The model of its processor, "AMD EPYC 9R14"; "" if /proc/cpuinfo does not name it.
+[[nodiscard]] std::string processor_name();
 
 }  // namespace trainyard

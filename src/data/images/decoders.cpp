@@ -1,11 +1,11 @@
-#include "data/images/image_format.h"
+#include "data/images/decoders.h"
 
 #include <zlib.h>
 
 #include <array>
 #include <string_view>
 
-#include "base/bad_file.h"
+#include "base/error.h"
 
 namespace trainyard {
 

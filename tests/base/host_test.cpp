@@ -1,5 +1,5 @@
 // The memory left, from files in the kernel's format.
-#include "base/host_memory.h"
+#include "base/host.h"
 
 #include <doctest/doctest.h>
 
