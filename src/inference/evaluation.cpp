@@ -47,7 +47,7 @@ InferenceOptions options_for(const EvaluationRequest& request, std::int64_t clas
 std::vector<EvaluatedValue> values_of(const TrainingGraph& graph, const Totals& totals,
                                       const std::function<double(const Metric&)>& of_split) {
   std::vector<EvaluatedValue> values{
-      {"loss", totals.loss / weight_of(graph, totals.metrics, totals.samples)}};
+      {"loss", totals.loss / total_weight(graph, totals.metrics, totals.samples)}};
   const std::vector<double> metrics = metric_values(graph, totals.metrics, totals.samples);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const GraphMetric& metric = graph.metrics[i];

@@ -7,11 +7,12 @@ namespace trainyard {
 BatchResults::BatchResults(const Compute& compute, const TrainingGraph& graph,
                            const ModelMemory& memory, const Program& program)
     : compute_(compute),
-      common_{
-          .samples = memory.batch() * graph.positions,
-          .positions = graph.positions,
-          .weights = graph.weights < 0 ? nullptr : program.view(graph.weights).as<const float>(),
-          .state = memory.state()},
+      common_{.samples = memory.batch() * graph.positions,
+              .positions = graph.positions,
+              .weights = graph.sample_weights < 0
+                             ? nullptr
+                             : program.view(graph.sample_weights).as<const float>(),
+              .state = memory.state()},
       totals_(memory.results() + ResultRow::loss) {
   const auto add = [&](ValueId value, std::int64_t width) {
     const TensorView view = program.view(value);
@@ -21,8 +22,8 @@ BatchResults::BatchResults(const Compute& compute, const TrainingGraph& graph,
   for (const GraphMetric& metric : graph.metrics) {
     if (!is_of_split(metric)) add(metric.output, metric.width);
   }
-  if (graph.weights < 0) return;
-  add(graph.weights, 1);
+  if (graph.sample_weights < 0) return;
+  add(graph.sample_weights, 1);
   append({});  // their number
 }
 

@@ -78,7 +78,7 @@ class Attacher {
     if (read) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
     if (objectives_.weighted || !result_.mask.empty()) {
-      result_.weights =
+      result_.sample_weights =
           add_input({.name = kWeightField, .shape = label_shape(), .type = DType::f32});
     }
   }
@@ -151,7 +151,7 @@ class Attacher {
     for (const auto& loss : objectives_.losses) {
       const LossAttributes& of = loss->values();
       std::vector<ValueId> inputs{output_named(graph_, of.output), field(of.target)};
-      if (result_.weights >= 0) inputs.push_back(result_.weights);
+      if (result_.sample_weights >= 0) inputs.push_back(result_.sample_weights);
       losses_.push_back(append(several ? column_of(*loss) : "loss", loss, std::move(inputs)));
       weights.push_back(of.weight);
     }
@@ -224,7 +224,7 @@ ValueId output_named(const Graph& network, const std::string& name) {
 std::vector<std::string> field_names(const TrainingGraph& graph) {
   std::vector<std::string> names;
   for (const GraphField& field : graph.fields) {
-    if (field.value != graph.weights) names.push_back(field.name);
+    if (field.value != graph.sample_weights) names.push_back(field.name);
   }
   return names;
 }
@@ -232,15 +232,16 @@ std::vector<std::string> field_names(const TrainingGraph& graph) {
 std::int64_t metric_sums(const TrainingGraph& graph) {
   std::int64_t sums = 0;
   for (const GraphMetric& metric : graph.metrics) sums += metric.width;
-  return graph.weights < 0 ? sums : sums + 2;
+  return graph.sample_weights < 0 ? sums : sums + 2;
 }
 
 std::optional<std::int64_t> weight_sums(const TrainingGraph& graph) {
-  if (graph.weights < 0) return std::nullopt;
+  if (graph.sample_weights < 0) return std::nullopt;
   return metric_sums(graph) - 2;
 }
 
-double weight_of(const TrainingGraph& graph, std::span<const double> sums, std::int64_t samples) {
+double total_weight(const TrainingGraph& graph, std::span<const double> sums,
+                    std::int64_t samples) {
   const auto at = weight_sums(graph);
   return at ? sums[static_cast<std::size_t>(*at)] : static_cast<double>(samples);
 }
@@ -254,7 +255,7 @@ std::int64_t counted_rows(const TrainingGraph& graph, std::span<const double> su
 
 std::vector<double> metric_values(const TrainingGraph& graph, std::span<const double> sums,
                                   std::int64_t samples) {
-  const double weight = weight_of(graph, sums, samples);
+  const double weight = total_weight(graph, sums, samples);
   const std::int64_t counted = counted_rows(graph, sums, samples);
   std::vector<double> values;
   for (const GraphMetric& metric : graph.metrics) {

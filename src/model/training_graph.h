@@ -40,9 +40,9 @@ struct TrainingGraph {
   ValueId images = -1;             // the network's input; -1: it is a field, of tokens
   std::vector<GraphField> fields;  // in the order of Batch::fields
   std::int64_t positions = 1;      // rows of a sample: as many as it has labels
-  std::string mask;      // field whose zeros leave positions out of losses and metrics; or ""
-  ValueId weights = -1;  // f32 [rows], the last of the fields; -1: samples have none
-  ValueId loss = -1;     // per row, [rows]
+  std::string mask;  // field whose zeros leave positions out of losses and metrics; or ""
+  ValueId sample_weights = -1;  // f32 [rows], the last of the fields; -1: samples have none
+  ValueId loss = -1;            // per row, [rows]
   std::vector<GraphMetric> metrics;
 };
 
@@ -67,8 +67,8 @@ struct Objectives {
                                                 std::span<const double> sums, std::int64_t samples);
 /// What a sum of losses over `samples` samples is divided by: the sum of their weights, of which
 /// `sums` are; without weights their number.
-[[nodiscard]] double weight_of(const TrainingGraph& graph, std::span<const double> sums,
-                               std::int64_t samples);
+[[nodiscard]] double total_weight(const TrainingGraph& graph, std::span<const double> sums,
+                                  std::int64_t samples);
 /// The rows of `samples` samples that metrics count: those whose weight is not 0.
 [[nodiscard]] std::int64_t counted_rows(const TrainingGraph& graph, std::span<const double> sums,
                                         std::int64_t samples);

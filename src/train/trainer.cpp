@@ -32,7 +32,7 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
 }
 
 double Trainer::mean_loss(const Totals& totals) const {
-  const double weight = weight_of(model_.graph(), totals.metrics, totals.samples);
+  const double weight = total_weight(model_.graph(), totals.metrics, totals.samples);
   return totals.loss / weight;
 }
 

@@ -21,7 +21,7 @@ using SheetRow = std::vector<SheetCell>;
 
 /// The images on white. A cell is a square of at least 128 pixels. Small images are enlarged by
 /// whole factors, so that each of their pixels is a square; larger ones than `most_side` are made
-/// smaller (bilinear). Lines of text that are wider than their cell are cut (sheet_text.h).
+/// smaller (bilinear). Lines of text that are wider than their cell are cut.
 [[nodiscard]] Image image_sheet(const std::vector<SheetRow>& rows, std::int64_t most_side);
 
 // Text in images, in DejaVu Sans, whose file is part of the program.
