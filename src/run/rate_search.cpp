@@ -90,7 +90,7 @@ class RateTrial {
     if (result.skipped) return;
     const Totals& totals = result.totals;
     const double loss =
-        totals.loss / weight_of(session_.model().graph(), totals.metrics, totals.samples);
+        totals.loss / total_weight(session_.model().graph(), totals.metrics, totals.samples);
     if (!result.finite || !std::isfinite(loss)) {
       diverged_ = true;
       return;

@@ -201,7 +201,7 @@ double loss_of_one_batch(Session& session, RankGroup& ranks) {
     const Totals totals = totals_of_batch(session);
     const auto counted = static_cast<double>(counted_rows(graph, totals.metrics, totals.samples));
     if (sum_over_ranks(ranks, counted) == 0) continue;
-    const double weight = weight_of(graph, totals.metrics, totals.samples);
+    const double weight = total_weight(graph, totals.metrics, totals.samples);
     const double loss = sum_over_ranks(ranks, totals.loss) / sum_over_ranks(ranks, weight);
     if (std::isfinite(loss)) return loss;
     throw Error(ErrorKind::diverged,

@@ -255,7 +255,7 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
     const StepResult result = train_step.results().take_all()[0];
     REQUIRE(result.finite);
     const Totals& totals = result.totals;
-    losses.push_back(totals.loss / weight_of(model.graph(), totals.metrics, totals.samples));
+    losses.push_back(totals.loss / total_weight(model.graph(), totals.metrics, totals.samples));
   }
   return losses;
 }

@@ -80,7 +80,7 @@ TEST_CASE("with weights a mean of losses is over their sum, and metrics count wh
       make_training_graph(plain("class_weights: {0: 2}\nmetrics: [accuracy]\n"), 2);
   REQUIRE(metric_sums(graph) == 3);
   const std::vector<double> sums{3, 12.5, 6};
-  CHECK(weight_of(graph, sums, 10) == 12.5);
+  CHECK(total_weight(graph, sums, 10) == 12.5);
   CHECK(counted_rows(graph, sums, 10) == 6);
   CHECK(metric_values(graph, sums, 10) == std::vector<double>{0.5});
 }
