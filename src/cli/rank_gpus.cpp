@@ -1,7 +1,6 @@
 #include "cli/rank_gpus.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"

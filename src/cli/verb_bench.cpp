@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/text.h"

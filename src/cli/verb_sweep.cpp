@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <span>
 
 #include "analysis/run_curves.h"
 #include "analysis/run_table.h"

@@ -1,8 +1,5 @@
 #include "config/profile.h"
 
-#include <algorithm>
-#include <array>
-
 namespace trainyard::config {
 
 std::string_view name_of(Profile profile) { return word_of(profile); }

@@ -1,5 +1,4 @@
 #include <array>
-#include <cmath>
 #include <cstdio>
 
 #include "base/text.h"

@@ -1,7 +1,5 @@
 #include "export/export_run.h"
 
-#include <utility>
-
 #include "data/augment/pipeline.h"
 #include "export/onnx_export.h"
 #include "formats/json.h"

@@ -1,6 +1,5 @@
 #include "fetch/get_set.h"
 
-#include <algorithm>
 #include <system_error>
 
 #include "base/atomic_file.h"

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <system_error>
 
 #include "base/error.h"

@@ -1,7 +1,5 @@
 #include "ops/dropout.h"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "base/text.h"

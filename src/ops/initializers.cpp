@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"

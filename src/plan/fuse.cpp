@@ -1,6 +1,5 @@
 // Gains: not measured alone; one pass over a map less for each ReLU behind a batch norm or a sum,
 // and one more for each sum that ends a residual unit.
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>

@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <numeric>
 #include <string>
 
 #include "base/error.h"

@@ -1,7 +1,6 @@
 #include "ranks/rank_group.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>

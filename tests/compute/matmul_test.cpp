@@ -24,17 +24,17 @@ struct Script {
   bool adds_bias = false;  // in the current description
   std::set<void*> alive = {};
 };
-Script script;
+Script scripted;
 
 template <class T>
 cublasStatus_t made(T* to) {
   void* const object = new char;
-  script.alive.insert(object);
+  scripted.alive.insert(object);
   *to = static_cast<T>(object);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t destroyed(void* object) {
-  script.alive.erase(object);
+  scripted.alive.erase(object);
   delete static_cast<char*>(object);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -45,7 +45,7 @@ const char* text(cublasStatus_t status) {
 cublasStatus_t create(cublasLtHandle_t* handle) { return made(handle); }
 cublasStatus_t destroy(cublasLtHandle_t handle) { return destroyed(handle); }
 cublasStatus_t create_product(cublasLtMatmulDesc_t* to, cublasComputeType_t, cudaDataType_t) {
-  script.adds_bias = false;
+  scripted.adds_bias = false;
   return made(to);
 }
 cublasStatus_t destroy_product(cublasLtMatmulDesc_t product) { return destroyed(product); }
@@ -55,7 +55,7 @@ cublasStatus_t set_product(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t 
   cublasLtEpilogue_t epilogue{};
   REQUIRE(bytes == sizeof epilogue);
   std::memcpy(&epilogue, value, bytes);
-  script.adds_bias = epilogue == CUBLASLT_EPILOGUE_BIAS;
+  scripted.adds_bias = epilogue == CUBLASLT_EPILOGUE_BIAS;
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t create_matrix(cublasLtMatrixLayout_t* to, cudaDataType_t, std::uint64_t,
@@ -69,22 +69,22 @@ cublasStatus_t destroy_preference(cublasLtMatmulPreference_t preference) {
 }
 cublasStatus_t set_preference(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t name,
                               const void* value, std::size_t bytes) {
-  if (name == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) std::memcpy(&script.cap, value, bytes);
+  if (name == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) std::memcpy(&scripted.cap, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t find_algorithms(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
                                cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,
                                cublasLtMatmulHeuristicResult_t* found, int* count) {
-  script.asked.push_back(script.adds_bias);
-  *count = script.proposals;
+  scripted.asked.push_back(scripted.adds_bias);
+  *count = scripted.proposals;
   found->workspaceSize = 512;
-  found->state = script.state;
-  return script.adds_bias ? script.with_bias : script.plain;
+  found->state = scripted.state;
+  return scripted.adds_bias ? scripted.with_bias : scripted.plain;
 }
 
 MatmulLibrary fake_library() {
-  script = {};
+  scripted = {};
   return MatmulLibrary({.status_string = text,
                         .create = create,
                         .destroy = destroy,
@@ -111,8 +111,8 @@ TEST_CASE("a product in f32 adds the bias if cuBLASLt has an algorithm that does
   const Matmul product(library, shape_of(DType::f32, DType::f32, true), 1000);
   CHECK(product.adds_bias());
   CHECK(product.workspace_bytes() == 512);
-  CHECK(script.asked == std::vector<bool>{true});
-  CHECK(script.cap == 1000);
+  CHECK(scripted.asked == std::vector<bool>{true});
+  CHECK(scripted.cap == 1000);
 }
 
 TEST_CASE("a product whose result has 16 bits is never asked to add a bias in f32") {
@@ -120,18 +120,18 @@ TEST_CASE("a product whose result has 16 bits is never asked to add a bias in f3
     const MatmulLibrary library = fake_library();
     const Matmul product(library, shape_of(type, type, true), 1000);
     CHECK_FALSE(product.adds_bias());
-    CHECK(script.asked == std::vector<bool>{false});
+    CHECK(scripted.asked == std::vector<bool>{false});
   }
 }
 
 TEST_CASE("if cuBLASLt refuses the bias with any status, the plain product is used") {
   for (const cublasStatus_t status : {CUBLAS_STATUS_NOT_SUPPORTED, CUBLAS_STATUS_INVALID_VALUE}) {
     const MatmulLibrary library = fake_library();
-    script.with_bias = status;
+    scripted.with_bias = status;
     const Matmul product(library, shape_of(DType::f32, DType::f32, true), 1000);
     CHECK_FALSE(product.adds_bias());
-    CHECK_FALSE(script.adds_bias);
-    CHECK(script.asked == std::vector<bool>{true, false});
+    CHECK_FALSE(scripted.adds_bias);
+    CHECK(scripted.asked == std::vector<bool>{true, false});
   }
 }
 
@@ -145,12 +145,12 @@ TEST_CASE("a product that cuBLASLt has no algorithm for is refused with its shap
     });
   };
   const MatmulLibrary library = fake_library();
-  script.plain = CUBLAS_STATUS_INVALID_VALUE;
+  scripted.plain = CUBLAS_STATUS_INVALID_VALUE;
   CHECK(message(library) == std::string(shape) + "INVALID_VALUE");
-  script.plain = CUBLAS_STATUS_SUCCESS;
-  script.state = CUBLAS_STATUS_NOT_SUPPORTED;
+  scripted.plain = CUBLAS_STATUS_SUCCESS;
+  scripted.state = CUBLAS_STATUS_NOT_SUPPORTED;
   CHECK(message(library) == std::string(shape) + "NOT_SUPPORTED");
-  script.proposals = 0;
+  scripted.proposals = 0;
   CHECK(message(library) == std::string(shape) + "it proposes none");
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("a product leaks nothing") {
   {
     const MatmulLibrary library = fake_library();
     const Matmul product(library, shape_of(DType::f32, DType::f32, true), 1000);
-    CHECK(script.alive.size() == 5);
+    CHECK(scripted.alive.size() == 5);
   }
-  CHECK(script.alive.empty());
+  CHECK(scripted.alive.empty());
 }

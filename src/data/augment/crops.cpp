@@ -1,7 +1,6 @@
 #include "data/augment/crops.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/error.h"
 

@@ -1,6 +1,5 @@
 #include "data/feed/class_weight_policy.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"

@@ -1,8 +1,6 @@
 // Resizing of decoded images, with the arithmetic and the pixels of Pillow's Image.resize().
 #pragma once
 
-#include <span>
-
 #include "config/fields.h"
 #include "data/images/image.h"
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "data/images/image.h"
@@ -23,20 +22,6 @@ using SheetRow = std::vector<SheetCell>;
 /// whole factors, so that each of their pixels is a square; larger ones than `most_side` are made
 /// smaller (bilinear). Lines of text that are wider than their cell are cut.
 [[nodiscard]] Image image_sheet(const std::vector<SheetRow>& rows, std::int64_t most_side);
-
-// Text in images, in DejaVu Sans, whose file is part of the program.
-
-inline constexpr std::int64_t kTextHeight = 20;  // of a line, pixels
-
-/// Where a line of text is in an image: its top left corner and its greatest width, pixels.
-struct SheetTextPlace {
-  std::int64_t y = 0, x = 0, width = 0;
-};
-
-/// Draws one line of UTF-8 in black into an image of 3 channels, in which a rectangle of
-/// kTextHeight x width at the place must lie. A longer line is cut and ends in "...", as one
-/// character. A character that the font lacks is a box; bytes that are not UTF-8 are U+FFFD.
-void draw_text(std::string_view text, const SheetTextPlace& at, Image& image);
 
 /// The image as a PNG file of 8 bits, without a filter.
 [[nodiscard]] std::string png_of_image(const Image& image);

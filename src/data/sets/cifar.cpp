@@ -1,7 +1,6 @@
 #include "data/sets/cifar.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/hash.h"

@@ -1,6 +1,5 @@
 #include "data/sets/pack_layout.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>

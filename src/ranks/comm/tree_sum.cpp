@@ -1,7 +1,6 @@
 #include "ranks/comm/tree_sum.h"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "base/error.h"

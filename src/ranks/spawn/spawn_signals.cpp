@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
-#include <string>
 #include <system_error>
 
 #include "base/error.h"

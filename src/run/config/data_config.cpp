@@ -1,7 +1,6 @@
 #include "run/config/data_config.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "config/schema.h"

@@ -1,7 +1,6 @@
 #include "compute/conv/onednn/primitives.h"
 
 #include <algorithm>
-#include <string>
 
 #include "base/error.h"
 #include "base/parallel.h"

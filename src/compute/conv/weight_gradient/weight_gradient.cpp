@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "base/offset_allocator.h"
 #include "base/round_up.h"
