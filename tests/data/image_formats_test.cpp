@@ -104,7 +104,7 @@ TEST_CASE("a webp or gif that is cut off anywhere before its image ends is refus
   }
   const std::string gif = image_file("gif_plain.gif");
   CHECK(refusal(gif.substr(0, 300)) ==
-        "'x' is truncated: its first image extends beyond the file's 300 bytes");
+        "'x' is truncated: its first frame extends beyond the file's 300 bytes");
   CHECK(refusal(image_file("webp_lossy.webp").substr(0, 200)) ==
         "'x' cannot be decoded as WebP; it is truncated or damaged");
 }
@@ -149,7 +149,7 @@ TEST_CASE("a gif whose image lacks pixels is refused") {
   REQUIRE(gif[image] == 8);  // so that codes of 9 bits follow: "clear" (256) and "end" (257)
   gif.replace(image + 1, std::string::npos, "\3\0\3\2\0;"s);
   CHECK(refusal(gif) ==
-        "'x' is damaged: a pixel of its first image is missing, or its palette lacks the colour");
+        "'x' is damaged: a pixel of its first frame is missing, or its palette lacks the colour");
 }
 
 TEST_CASE("a bmp has a palette of any size, and colours that it lacks are black, as for Pillow") {

@@ -108,8 +108,8 @@ TEST_CASE("tensors reads byte images") {
 TEST_CASE("a missing tensor is refused") {
   const test::TemporaryFolder folder;
   TensorsOptions options = write(folder, {});
-  options.images = "images";
-  CHECK(holds(data_message(options), "images"));
+  options.images = "pictures";
+  CHECK(holds(data_message(options), "pictures"));
 }
 
 TEST_CASE("images of three axes are refused with their type and shape") {
