@@ -129,7 +129,7 @@ write_jpegs() {
   local class i
   for ((class = 0; class < 10; ++class)); do
     mkdir -p "$1/$class"
-    for ((i = 0; i < $2 / 10; ++i)); do cp tests/data/pictures/large.jpg "$1/$class/$i.jpg"; done
+    for ((i = 0; i < $2 / 10; ++i)); do cp tests/data/images/large.jpg "$1/$class/$i.jpg"; done
   done
 }
 
