@@ -13,7 +13,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from make_training_goldens import hard_sigmoid, keras_lstm, noise
+from make_training_goldens import hard_sigmoid, keras_gru, keras_lstm, noise
 
 SCALE = 0.25  # gradient scale of the step state, for losses
 
@@ -212,21 +212,23 @@ def conv_transpose_same(shape, filters, kernel, stride):
     return {"op": op, "inputs": [x], "outputs": [y], "parameters": [weight, bias]}
 
 
-def recurrent(op, shape, units, gates, function):
+def recurrent(op, shape, units, gates, function, biases=1):
     """`function` of x [n, t, c] and the parameters gives [n, t, units]."""
     x = tensor("input0", shape)
     parameters = [tensor("weight", (gates * units, shape[1])),
                   tensor("recurrent", (gates * units, units)), tensor("bias", (gates * units,))]
+    if biases == 2:
+        parameters.append(tensor("recurrent_bias", (gates * units,)))
     y = function(x[:, :, 0].transpose(1, 2), *parameters)
     y = y.transpose(1, 2)[:, :, None] if "return_sequences: true" in op else y[:, -1]
     return {"op": op, "inputs": [x], "outputs": [y], "parameters": parameters}
 
 
-def masked(op, shape, units):
-    """The tokens are the second input; input gradients are those of the first."""
+def masked(op, shape, units, gates, function, biases=1):
+    """The tokens are the second input of the op and of `function`; input gradients are those of the
+    first."""
     tokens = labels_of(shape[0] * shape[3], shape[1]).reshape(shape[0], shape[3])
-    case = recurrent(op, shape, units, 4,
-                     lambda x, *p: keras_lstm(x, *p, hard_sigmoid, tokens))
+    case = recurrent(op, shape, units, gates, lambda x, *p: function(x, *p, tokens=tokens), biases)
     case["shapes"] = [list(shape), list(tokens.shape)]
     return case
 
@@ -235,6 +237,11 @@ def torch_lstm(x, weight, recurrent, bias):
     state = torch.zeros(1, len(x), recurrent.shape[1], dtype=x.dtype)
     return torch._VF.lstm(x, (state, state), [weight, recurrent, bias, torch.zeros_like(bias)],
                           True, 1, 0.0, False, False, True)[0]
+
+
+def torch_gru(x, *parameters):
+    state = torch.zeros(1, len(x), parameters[1].shape[1], dtype=x.dtype)
+    return torch._VF.gru(x, state, list(parameters), True, 1, 0.0, False, False, True)[0]
 
 
 def torch_rnn(run):
@@ -256,10 +263,27 @@ def recurrent_cases():
     yield recurrent("{simple_rnn: {units: 4, activation: relu}}", shape, 4, 1,
                     torch_rnn(torch._VF.rnn_relu))
     for more in ("", ", return_sequences: true"):
-        yield masked(f"{{lstm: {{units: 4, mask: true{more}}}}}", shape, 4)
+        yield masked(f"{{lstm: {{units: 4, mask: true{more}}}}}", shape, 4, 4,
+                     lambda x, *p, tokens: keras_lstm(x, *p, hard_sigmoid, tokens))
     # Keras returns the states of a backwards layer in the order in which they are computed.
     yield recurrent("{lstm: {units: 4, gates: sigmoid, backwards: true, return_sequences: true}}",
                     shape, 4, 4, lambda x, *p: torch_lstm(x.flip(1), *p))
+
+
+def gru_cases():
+    shape = (3, 5, 1, 7)
+    for more in ("", ", return_sequences: true"):
+        yield recurrent(f"{{gru: {{units: 6, gates: sigmoid, reset: after{more}}}}}", shape, 6, 3,
+                        torch_gru, 2)
+        yield recurrent(f"{{gru: {{units: 6{more}}}}}", shape, 6, 3,
+                        lambda x, *p: keras_gru(x, *p, gate=hard_sigmoid))
+        yield masked(f"{{gru: {{units: 4, mask: true{more}}}}}", shape, 4, 3,
+                     lambda x, *p, tokens: keras_gru(x, *p, gate=hard_sigmoid, tokens=tokens))
+        yield masked(f"{{gru: {{units: 4, mask: true, reset: after{more}}}}}", shape, 4, 3,
+                     lambda x, *p, tokens: keras_gru(x, *p, gate=hard_sigmoid, tokens=tokens), 2)
+    yield recurrent("{gru: {units: 4, gates: sigmoid, reset: after, backwards: true, "
+                    "return_sequences: true, in_order: true}}", shape, 4, 3,
+                    lambda x, *p: torch_gru(x.flip(1), *p).flip(1), 2)
 
 
 def labels_of(samples, classes):
@@ -373,6 +397,7 @@ def cases():
     yield from shape_cases()
     yield from norm_cases()
     yield from recurrent_cases()
+    yield from gru_cases()
     for smoothing in (0.0, 0.1):
         yield loss(f"{{cross_entropy: {{label_smoothing: {smoothing}}}}}", (6, 10),
                    lambda x, t: F.cross_entropy(x, t, reduction="none", label_smoothing=smoothing))

@@ -101,11 +101,11 @@ class Network:
         bound = math.sqrt(6.0 / (vocabulary + units))
         return F.embedding(tokens, self.parameter(path + ".weight", (vocabulary, units), bound))
 
-    def recurrent_parameters(self, path, x, gates, units):
+    def recurrent_parameters(self, path, x, gates, units, biases=("bias",)):
         bounds = [math.sqrt(6.0 / (gates * units + inputs)) for inputs in (x.shape[2], units)]
         return [self.parameter(path + ".weight", (gates * units, x.shape[2]), bounds[0]),
                 self.parameter(path + ".recurrent", (gates * units, units), bounds[1]),
-                self.parameter(path + ".bias", (gates * units,), 0.1)]
+                *(self.parameter(f"{path}.{name}", (gates * units,), 0.1) for name in biases)]
 
     def lstm(self, path, x, units, gate):
         """x [n, t, c] to [n, t, units]; PyTorch's own with gate None."""
@@ -128,6 +128,24 @@ class Network:
                                         total_length=x.shape[1])
         return states, last[0][packed.unsorted_indices]
 
+    def both_ways(self, path, x, lengths, units, kind):
+        """PyTorch's own bidirectional lstm or gru on packed sequences: as packed_lstm, with both
+        directions' units side by side."""
+        gates, biases = (4, ("bias",)) if kind == "lstm" else (3, ("bias", "recurrent_bias"))
+        parameters = []
+        for way in (".forward", ".backward"):
+            own = self.recurrent_parameters(path + way, x, gates, units, biases)
+            parameters += own + [0 * own[2]] * (2 - len(biases))
+        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        state = torch.zeros(2, len(x), units, dtype=x.dtype)
+        run, first = ((torch._VF.lstm, (state, state)) if kind == "lstm" else
+                      (torch._VF.gru, state))
+        data, last = run(packed.data, packed.batch_sizes, first, parameters, True, 1, 0.0, False,
+                         True)[:2]
+        states, _ = pad_packed_sequence(packed._replace(data=data), batch_first=True,
+                                        total_length=x.shape[1])
+        return states, torch.cat(tuple(last[:, packed.unsorted_indices]), 1)
+
     def simple_rnn(self, path, x, units):
         weight, recurrent, bias = self.recurrent_parameters(path, x, 1, units)
         state = torch.zeros(1, len(x), units, dtype=x.dtype)
@@ -145,6 +163,27 @@ def keras_lstm(x, weight, recurrent, bias, gate, tokens=None):
         counts = 1 if tokens is None else (tokens[:, step, None] != 0).to(x.dtype)
         cell = counts * (gate(f) * cell + gate(i) * torch.tanh(g)) + (1 - counts) * cell
         h = counts * gate(o) * torch.tanh(cell) + (1 - counts) * h
+        states.append(h)
+    return torch.stack(states, 1)
+
+
+def keras_gru(x, weight, recurrent, bias, second=None, gate=torch.sigmoid, tokens=None):
+    """Keras 2: GRUCell.call, implementation 1, with our transposed kernels and order of gates, and
+    reset_after where there is a second bias. Tokens as keras_lstm."""
+    h = torch.zeros(len(x), recurrent.shape[1], dtype=x.dtype)
+    of_r, of_z, of_n = recurrent.chunk(3)
+    states = []
+    for step in range(x.shape[1]):
+        r, z, n = (x[:, step] @ weight.t() + bias).chunk(3, 1)
+        if second is None:
+            r, z = gate(r + h @ of_r.t()), gate(z + h @ of_z.t())
+            n = torch.tanh(n + (r * h) @ of_n.t())
+        else:
+            again = second.chunk(3)
+            r, z = gate(r + h @ of_r.t() + again[0]), gate(z + h @ of_z.t() + again[1])
+            n = torch.tanh(n + r * (h @ of_n.t() + again[2]))
+        counts = 1 if tokens is None else (tokens[:, step, None] != 0).to(x.dtype)
+        h = counts * (z * h + (1 - z) * n) + (1 - counts) * h
         states.append(h)
     return torch.stack(states, 1)
 
@@ -279,6 +318,15 @@ def lengths(net, given):
     return net.dense("dense1", torch.cat([mean, largest, last], 1), 10)
 
 
+def bidirectional(net, given):
+    """tests/golden/bidirectional.yaml."""
+    x, steps = given
+    x = x.reshape(len(x), 96, 32).transpose(1, 2)
+    x = net.both_ways("gru1", x, steps, 24, "gru")[0]
+    x = sum(net.both_ways("lstm1", x, steps, 20, "lstm")[0].chunk(2, 2))
+    return net.dense("dense1", net.both_ways("gru2", x, steps, 16, "gru")[1], 10)
+
+
 def sequence(net, tokens):
     """tests/golden/sequence.yaml: logits [n, t, vocabulary]."""
     x = torch.tanh(net.embedding("embedding1", tokens, 50, 16))
@@ -301,10 +349,11 @@ CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 
          ("keras_cnn", keras_cnn, 0.01, 8, 8), ("resnet_v2", resnet_v2, 0.005, 8, 16),
          ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16),
          ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16),
-         ("lengths", lengths, 0.1, 8, 16), ("sequence", sequence, 20.0, 6, 0))
+         ("lengths", lengths, 0.1, 8, 16), ("bidirectional", bidirectional, 0.1, 8, 16),
+         ("sequence", sequence, 20.0, 6, 0))
 
 # Networks whose samples have lengths, from 1 to 32.
-LENGTHS = ("lengths",)
+LENGTHS = ("lengths", "bidirectional")
 
 
 def classes(name, count, *shape):

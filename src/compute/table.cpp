@@ -35,7 +35,7 @@ std::vector<TableRow> list_rows() {
        "conv/cudnn/conv.cpp, conv/narrow"},
       {product, {"dense"}, "matmul/dense.cpp", "matmul/reference.cpp", "matmul/cublaslt/dense.cpp"},
       {recurrence,
-       {"lstm", "simple_rnn"},
+       {"lstm", "gru", "simple_rnn"},
        "recurrent/cpu.cpp",
        "recurrent/reference.cpp",
        "recurrent/cuda.cpp"},

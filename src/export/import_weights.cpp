@@ -26,9 +26,13 @@ struct LastWord {
 
 const std::vector<LastWord>& last_words() {
   static const std::vector<LastWord> words = {
-      {"gamma", {"weight"}},           {"beta", {"bias"}},
-      {"alpha", {"weight"}},           {"weight", {"weight_ih_l0"}},
-      {"recurrent", {"weight_hh_l0"}}, {"bias", {"bias_ih_l0", "bias_hh_l0"}},
+      {"gamma", {"weight"}},
+      {"beta", {"bias"}},
+      {"alpha", {"weight"}},
+      {"weight", {"weight_ih_l0"}},
+      {"recurrent", {"weight_hh_l0"}},
+      {"bias", {"bias_ih_l0", "bias_hh_l0"}},
+      {"recurrent_bias", {"bias_hh_l0"}},
   };
   return words;
 }
@@ -100,10 +104,18 @@ class Import {
     for (const LastWord& other : last_words()) {
       if (word != other.ours) continue;
       Words names;
-      for (const std::string& theirs : other.theirs) names.push_back(their_layer + "." + theirs);
+      for (const std::string& theirs : other.theirs) {
+        // A gru that resets after its product keeps both biases.
+        if (word == "bias" && theirs == "bias_hh_l0" && has(layer + ".recurrent_bias")) continue;
+        names.push_back(their_layer + "." + theirs);
+      }
       if (names = all_there(std::move(names)); !names.empty()) return names;
     }
     return {};
+  }
+
+  [[nodiscard]] bool has(const std::string& name) const {
+    return std::ranges::find(specs_, name, &WeightSpec::name) != specs_.end();
   }
 
   [[nodiscard]] Words all_there(Words names) const {

@@ -21,10 +21,11 @@ struct ImportedWeights {
 /// The tensors of `network` in `file`: by `map`, of what it does not name by their own names. A
 /// layer's tensors have, below the other layer's name, their own last word or PyTorch's: `weight`
 /// and `bias` for gamma and beta of norms, `weight` for alpha of a prelu, `weight_ih_l0`,
-/// `weight_hh_l0` and the sum of `bias_ih_l0` and `bias_hh_l0` for a recurrent layer. Values keep
-/// their types; sums are f32. The layouts are PyTorch's: convolutions OIHW, dense [out, in]. Throws
-/// Error{checkpoint}, naming `source`, with every name of the map that the network or the file
-/// lacks, every tensor whose shape differs, with both names and shapes, or that has no floats.
+/// `weight_hh_l0` and the sum of `bias_ih_l0` and `bias_hh_l0` for a recurrent layer, or each of
+/// them where it has two biases. Values keep their types; sums are f32. The layouts are PyTorch's:
+/// convolutions OIHW, dense [out, in]. Throws Error{checkpoint}, naming `source`, with every name
+/// of the map that the network or the file lacks, every tensor whose shape differs, with both names
+/// and shapes, or that has no floats.
 [[nodiscard]] ImportedWeights import_weights(const SafetensorsFile& file, const std::string& source,
                                              const Graph& network, const NameMap& map);
 

@@ -116,6 +116,7 @@ constexpr OnnxForm kForms[] = {
     {"dense", &emit_dense},
     {"embedding", &emit_embedding},
     {"lstm", &emit_recurrent},
+    {"gru", &emit_recurrent},
     {"simple_rnn", &emit_recurrent},
     {"bn", &emit_bn},
     {"layer_norm", &emit_layer_norm},

@@ -1,6 +1,7 @@
-#include <array>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "export/onnx_forms.h"
 #include "ops/recurrent.h"
@@ -12,23 +13,40 @@ using Dims = OnnxLayer::Dims;
 using Floats = OnnxLayer::Floats;
 using Attributes = RecurrentAttributes;
 
-/// Our gates i, f, g, o in ONNX's order i, o, f, c; a single one as it is.
-constexpr std::array<std::size_t, 4> kGateOrder = {0, 3, 1, 2};
+/// Our gates in ONNX's order: of an lstm i, f, g, o as i, o, f, c, of a gru r, z, n as z, r, h.
+std::vector<std::size_t> gate_order(Attributes::Cell cell) {
+  if (cell == Attributes::Cell::lstm) return {0, 3, 1, 2};
+  if (cell == Attributes::Cell::gru) return {1, 0, 2};
+  return {0};
+}
 
-/// `gates` blocks of rows in ONNX's order.
-Floats reordered(const Floats& values, std::int64_t gates) {
-  if (gates == 1) return values;
-  const std::size_t block = values.size() / kGateOrder.size();
+/// Blocks of rows, one a gate, in ONNX's order.
+Floats reordered(const Floats& values, Attributes::Cell cell) {
+  const std::vector<std::size_t> order = gate_order(cell);
+  const std::size_t block = values.size() / order.size();
   Floats ordered;
   ordered.reserve(values.size());
-  for (const std::size_t gate : kGateOrder) {
+  for (const std::size_t gate : order) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(gate * block);
     ordered.insert(ordered.end(), first, first + static_cast<std::ptrdiff_t>(block));
   }
   return ordered;
 }
 
-/// The functions of the gates, of the new values and of the cell; of a simple_rnn the one it has.
+/// Both biases in one; without a second one 0.
+Floats biases(const OnnxLayer& layer, Attributes::Cell cell, bool two) {
+  Floats bias = reordered(*layer.weight("bias"), cell);
+  if (!two) {
+    bias.resize(2 * bias.size());
+    return bias;
+  }
+  const Floats second = reordered(*layer.weight("recurrent_bias"), cell);
+  bias.insert(bias.end(), second.begin(), second.end());
+  return bias;
+}
+
+/// The functions of the gates, of the new values and of an lstm's cell; of a simple_rnn the one it
+/// has.
 OnnxAttributes attributes_of(const Attributes& recurrent) {
   const std::string value = recurrent.activation == Attributes::Activation::relu ? "Relu" : "Tanh";
   OnnxAttributes attributes = {
@@ -39,8 +57,14 @@ OnnxAttributes attributes_of(const Attributes& recurrent) {
     return attributes;
   }
   const bool hard = recurrent.gates == Attributes::Gates::hard_sigmoid;
-  attributes.emplace_back("activations",
-                          std::vector<std::string>{hard ? "HardSigmoid" : "Sigmoid", value, value});
+  std::vector<std::string> activations = {hard ? "HardSigmoid" : "Sigmoid", value};
+  if (recurrent.cell == Attributes::Cell::lstm) {
+    activations.push_back(value);
+  } else {
+    attributes.emplace_back("linear_before_reset",
+                            std::int64_t{recurrent.reset == Attributes::Reset::after});
+  }
+  attributes.emplace_back("activations", std::move(activations));
   if (hard) {
     attributes.emplace_back("activation_alpha", Floats{0.2F});
     attributes.emplace_back("activation_beta", Floats{0.5F});
@@ -78,19 +102,20 @@ void emit_recurrent(const OnnxLayer& layer) {
         "leaves out steps by a mask, and ONNX's recurrent layers compute every step");
   }
   const std::int64_t units = recurrent.units, width = op.gates() * units;
-  Floats bias = reordered(*layer.weight("bias"), op.gates());
-  bias.resize(static_cast<std::size_t>(2 * width));  // ONNX's second one, which stays 0
   const OnnxLayer::Inputs inputs = {
       steps_first(layer),
       layer.constant("weight", {1, width, layer.input_shape().c()},
-                     reordered(*layer.weight("weight"), op.gates())),
+                     reordered(*layer.weight("weight"), recurrent.cell)),
       layer.constant("recurrent", {1, width, units},
-                     reordered(*layer.weight("recurrent"), op.gates())),
-      layer.constant("bias", {1, 2 * width}, std::move(bias))};
-  const std::string type = recurrent.cell == Attributes::Cell::lstm ? "LSTM" : "RNN";
+                     reordered(*layer.weight("recurrent"), recurrent.cell)),
+      layer.constant("bias", {1, 2 * width},
+                     biases(layer, recurrent.cell, op.resets(Attributes::Reset::after)))};
+  const std::string type = recurrent.cell == Attributes::Cell::lstm  ? "LSTM"
+                           : recurrent.cell == Attributes::Cell::gru ? "GRU"
+                                                                     : "RNN";
   if (recurrent.return_sequences) {
     return put_states(layer, layer.add(type, inputs, attributes_of(recurrent)),
-                      recurrent.backwards);
+                      recurrent.backwards && !recurrent.in_order);
   }
   const std::string last = layer.add(type, inputs, attributes_of(recurrent), 1);
   layer.put("Squeeze", {last, layer.integers("one_direction", {0})});

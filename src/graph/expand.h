@@ -67,6 +67,7 @@ class Expander {
   ValueId expand_join(const std::string& path, const Item& item, const ListContext& context,
                       std::vector<ValueId> inputs);
   ValueId append(const Layer& layer, const ListContext& context);
+  ValueId append_both(const Layer& layer, const ListContext& context, TwoWays ways);
   [[nodiscard]] bool share_parameters(Node& node, const ListContext& context);
   [[nodiscard]] std::string token_fault(const Node& node) const;
   ValueId infer_and_append(const Layer& layer, const ListContext& context, std::unique_ptr<Op> op);

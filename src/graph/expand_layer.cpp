@@ -135,7 +135,23 @@ ValueId Expander::append(const Layer& layer, const ListContext& context) {
   });
   const bool known =
       std::find(layer.inputs.begin(), layer.inputs.end(), kUnknown) == layer.inputs.end();
-  return read && known ? infer_and_append(layer, context, std::move(op)) : kUnknown;
+  if (!read || !known) return kUnknown;
+  TwoWays ways = op->two_ways();
+  return ways.forwards == nullptr ? infer_and_append(layer, context, std::move(op))
+                                  : append_both(layer, context, std::move(ways));
+}
+
+/// The layers PATH.forward and PATH.backward of the same inputs, and at PATH their join.
+ValueId Expander::append_both(const Layer& layer, const ListContext& context, TwoWays ways) {
+  Layer one = layer, other = layer;
+  one.path += ".forward";
+  other.path += ".backward";
+  const ValueId forward = infer_and_append(one, context, std::move(ways.forwards));
+  if (forward == kUnknown) return kUnknown;
+  const ValueId backward = infer_and_append(other, context, std::move(ways.backwards));
+  if (backward == kUnknown) return kUnknown;
+  return append({std::string(ways.join), layer.path, layer.where, nullptr, {forward, backward}},
+                context);
 }
 
 /// False after an error.

@@ -62,7 +62,7 @@ std::string give_mask(const Graph& graph, Node& node) {
     return "";
   }
   if (contract.keeps_steps) return "";
-  return "mixes the steps of a sequence, of which some are padding; lstm, simple_rnn and "
+  return "mixes the steps of a sequence, of which some are padding; lstm, gru, simple_rnn and "
          "pool_steps leave these out, and only layers that treat each step by itself may come "
          "before them";
 }
@@ -73,7 +73,7 @@ std::string order_fault(const Graph& graph, const Node& node) {
   if (!contract.masked || contract.keeps_steps || !sequence) return "";
   if (!graph.masks.contains(node.inputs[0])) return "";
   return "puts out its states from the last step to the first, which the mask of its input does "
-         "not fit; leave 'backwards' or 'return_sequences' out";
+         "not fit; write 'in_order: true', or leave 'backwards' or 'return_sequences' out";
 }
 
 void pass_mask(Graph& graph, const Node& node) {

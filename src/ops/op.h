@@ -124,6 +124,15 @@ struct ShapeError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class Op;
+
+/// The layers of one that reads its input in two ways, and the name of the op that joins what they
+/// put out; null and "": the layer is itself.
+struct TwoWays {
+  std::unique_ptr<Op> forwards, backwards;
+  std::string_view join;
+};
+
 /// An op with its attributes. Immutable.
 class Op {
  public:
@@ -137,6 +146,8 @@ class Op {
   [[nodiscard]] virtual Contract contract() const = 0;
   /// The same op with a mask as its last input (Contract::masked); null: it reads none.
   [[nodiscard]] virtual std::unique_ptr<Op> with_mask() const { return nullptr; }
+  /// What the graph has in place of the op (bidirectional).
+  [[nodiscard]] virtual TwoWays two_ways() const { return {}; }
   /// Forms that fusions give an op; null: it has no such form, or is of it.
   /// y = max(op(x), 0); y = max(op(x) + z, 0), where z is a second input; without its bias.
   [[nodiscard]] virtual std::unique_ptr<Op> with_relu() const { return nullptr; }

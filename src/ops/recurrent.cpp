@@ -17,6 +17,8 @@ namespace {
 
 using Cell = RecurrentAttributes::Cell;
 using Gates = RecurrentAttributes::Gates;
+using Reset = RecurrentAttributes::Reset;
+using Join = RecurrentAttributes::Join;
 using CellActivation = RecurrentAttributes::Activation;
 
 /// Keras has its own defaults; the others start the state's weights as they start kernels.
@@ -24,34 +26,35 @@ void set_defaults(RecurrentAttributes& recurrent, config::Profile profile) {
   const bool keras = profile == config::Profile::keras2;
   recurrent.gates = keras ? Gates::hard_sigmoid : Gates::sigmoid;
   recurrent.forget_bias = keras;
+  recurrent.reset = keras ? Reset::before : Reset::after;
   recurrent.init = default_kernel_initializer(profile);
   recurrent.recurrent_init =
       keras ? Initializer{.kind = Initializer::Kind::orthogonal} : recurrent.init;
 }
 
-void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
-  const bool lstm = recurrent.cell == Cell::lstm;
-  set_defaults(recurrent, fields.profile());
-  fields.required("units", recurrent.units, "width of the state",
-                  {.minimum = 1, .maximum = kMostChannels});
-  fields.field("return_sequences", recurrent.return_sequences,
-               "put out the state after every step, not after the last alone");
-  fields.field(
-      "activation", recurrent.activation,
-      lstm ? "of the new values and of the cell: tanh or relu" : "of the state: tanh or relu");
-  if (lstm) {
-    fields.field("gates", recurrent.gates,
-                 "of the gates: hard_sigmoid (0.2 x + 0.5 cut to [0, 1]) or sigmoid");
+/// Keys of the cells with gates.
+void declare_gates(config::Fields& fields, RecurrentAttributes& recurrent) {
+  if (recurrent.cell == Cell::simple_rnn) return;
+  fields.field("gates", recurrent.gates,
+               "of the gates: hard_sigmoid (0.2 x + 0.5 cut to [0, 1]) or sigmoid");
+  if (recurrent.cell == Cell::lstm) {
     fields.field("forget_bias", recurrent.forget_bias,
                  "start the forget gate's bias at 1 and not as the others");
+  } else {
+    fields.field("reset", recurrent.reset,
+                 "the reset gate works on the state, before the product with its weights, or after "
+                 "it, with a second bias (PyTorch, Keras's reset_after)");
   }
-  declare_initializer(fields, "init", recurrent.init, "initializer of the inputs' weights");
-  declare_initializer(fields, "recurrent_init", recurrent.recurrent_init,
-                      "initializer of the state's weights");
+}
+
+void declare_dropouts(config::Fields& fields, RecurrentAttributes& recurrent) {
   declare_rate(fields, "dropout", recurrent.dropout,
                "fraction of a gate's inputs set to zero in training, below 1");
   declare_rate(fields, "recurrent_dropout", recurrent.recurrent_dropout,
                "fraction of a gate's state set to zero in training, below 1");
+}
+
+void declare_directions(config::Fields& fields, RecurrentAttributes& recurrent) {
   fields.field("backwards", recurrent.backwards, "compute from the last step to the first");
   fields.field("mask", recurrent.mask,
                "read tokens or a mask as a second input, and leave out the steps where it is 0");
@@ -59,6 +62,39 @@ void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
                {.minimum = 0});
   fields.field("recurrent_l2", recurrent.recurrent_l2, "the same of the state's weights",
                {.minimum = 0});
+  fields.field("in_order", recurrent.in_order,
+               "put out the states of a backwards layer in the order of its input's steps, not in "
+               "that in which they are computed");
+  fields.field("bidirectional", recurrent.bidirectional,
+               "two layers of these keys, of which one is backwards, and how their outputs are "
+               "joined: concat, add, average or multiply");
+  if (recurrent.bidirectional != Join::none && (recurrent.backwards || recurrent.in_order)) {
+    fields.error("bidirectional",
+                 "'bidirectional' computes both directions, in order; leave 'backwards' and "
+                 "'in_order' out");
+  } else if (recurrent.in_order && !(recurrent.backwards && recurrent.return_sequences)) {
+    fields.error("in_order",
+                 "'in_order' is of the states of all steps of a backwards layer; write 'backwards: "
+                 "true' and 'return_sequences: true' too, or leave it out");
+  }
+}
+
+void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
+  set_defaults(recurrent, fields.profile());
+  fields.required("units", recurrent.units, "width of the state",
+                  {.minimum = 1, .maximum = kMostChannels});
+  fields.field("return_sequences", recurrent.return_sequences,
+               "put out the state after every step, not after the last alone");
+  fields.field("activation", recurrent.activation,
+               recurrent.cell == Cell::lstm  ? "of the new values and of the cell: tanh or relu"
+               : recurrent.cell == Cell::gru ? "of the new values: tanh or relu"
+                                             : "of the state: tanh or relu");
+  declare_gates(fields, recurrent);
+  declare_initializer(fields, "init", recurrent.init, "initializer of the inputs' weights");
+  declare_initializer(fields, "recurrent_init", recurrent.recurrent_init,
+                      "initializer of the state's weights");
+  declare_dropouts(fields, recurrent);
+  declare_directions(fields, recurrent);
 }
 
 template <Cell cell>
@@ -90,15 +126,18 @@ std::int64_t most_bytes(std::int64_t elements, std::int64_t slots) {
 }
 
 /// Upper bounds of compute/recurrent/recurrent_step.h's memory.
-void add_memory(Signature& signature, const Shape& input, std::int64_t width, std::int64_t units,
-                std::int64_t copies) {
+void add_memory(Signature& signature, const Shape& input, const RecurrentOp& op) {
+  const std::int64_t units = op.values().units, width = op.gates() * units;
+  const std::int64_t copies = op.copies(true);
   const std::int64_t n = input.n(), rows = n * input.w(), c = input.c();
   const std::int64_t factors = size_product({copies, rows, c + units});
   const std::int64_t states = size_product({rows + n, units});
   const std::int64_t masks = copies * n * (c + units), weights = width * (c + units);
-  const std::int64_t kept = factors + rows * width + states + masks + weights + rows;
-  const std::int64_t own = rows * width + copies * rows * c + (copies + 2) * n * units +
-                           column_partials(rows, width) + n * width;
+  const bool after = op.resets(Reset::after);  // with a part of the new values' sums, and gradients
+  const std::int64_t kept =
+      factors + rows * width + states + masks + weights + rows + (after ? rows * units : 0);
+  const std::int64_t own = (after ? 2 : 1) * rows * width + copies * rows * c +
+                           (copies + 2) * n * units + column_partials(rows, width) + n * width;
   signature.saved_bytes = most_bytes(kept, 11);
   signature.workspace_bytes = signature.saved_bytes + most_bytes(own, 10);
 }
@@ -106,7 +145,14 @@ void add_memory(Signature& signature, const Shape& input, std::int64_t width, st
 }  // namespace
 
 std::string_view RecurrentOp::type() const {
-  return attributes_.cell == Cell::lstm ? "lstm" : "simple_rnn";
+  return attributes_.cell == Cell::lstm  ? "lstm"
+         : attributes_.cell == Cell::gru ? "gru"
+                                         : "simple_rnn";
+}
+
+std::int64_t RecurrentOp::copies(bool training) const {
+  const bool drops = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0;
+  return (training && drops) || resets(Reset::before) ? gates() : 1;
 }
 
 Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
@@ -129,9 +175,12 @@ Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
       weight,
       matrix("recurrent", recurrent.recurrent_init, recurrent.recurrent_l2, width, units, units),
       bias};
+  if (resets(Reset::after)) {
+    bias.name = "recurrent_bias";
+    signature.parameters.push_back(bias);
+  }
   signature.multiply_adds = size_product({input.n(), input.w(), width, input.c() + units});
-  const bool drops = recurrent.dropout > 0 || recurrent.recurrent_dropout > 0;
-  add_memory(signature, input, width, units, drops ? gates() : 1);
+  add_memory(signature, input, *this);
   return signature;
 }
 
@@ -139,7 +188,8 @@ Contract RecurrentOp::contract() const {
   return {.synced_backward = true,
           .draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0,
           .masked = attributes_.mask,
-          .keeps_steps = attributes_.return_sequences && !attributes_.backwards,
+          .keeps_steps =
+              attributes_.return_sequences && (!attributes_.backwards || attributes_.in_order),
           .layouts = Contract::Layouts::rows};
 }
 
@@ -149,33 +199,58 @@ std::unique_ptr<Op> RecurrentOp::with_mask() const {
   return std::make_unique<RecurrentOp>(masked);
 }
 
+TwoWays RecurrentOp::two_ways() const {
+  if (attributes_.bidirectional == Join::none) return {};
+  RecurrentAttributes one = attributes_;
+  one.bidirectional = Join::none;
+  RecurrentAttributes other = one;
+  other.backwards = true;
+  other.in_order = one.return_sequences;
+  return {std::make_unique<RecurrentOp>(one), std::make_unique<RecurrentOp>(other),
+          config::word_of(attributes_.bidirectional)};
+}
+
 std::string RecurrentOp::attributes() const {
   const RecurrentAttributes& recurrent = attributes_;
-  const std::string of_gates =
-      recurrent.cell == Cell::lstm
-          ? fmt::format("gates: {}, forget_bias: {}, ", config::word_of(recurrent.gates),
-                        recurrent.forget_bias)
-          : "";
-  const std::string penalties =
-      recurrent.l2 == 0 && recurrent.recurrent_l2 == 0
-          ? ""
-          : fmt::format(", l2: {}, recurrent_l2: {}", number_text(recurrent.l2),
-                        number_text(recurrent.recurrent_l2));
+  std::string of_gates;
+  if (gates() > 1) of_gates = fmt::format("gates: {}, ", config::word_of(recurrent.gates));
+  if (recurrent.cell == Cell::lstm) {
+    of_gates += fmt::format("forget_bias: {}, ", recurrent.forget_bias);
+  }
+  if (recurrent.cell == Cell::gru) {
+    of_gates += fmt::format("reset: {}, ", config::word_of(recurrent.reset));
+  }
+  std::string rest;
+  if (recurrent.l2 != 0 || recurrent.recurrent_l2 != 0) {
+    rest = fmt::format(", l2: {}, recurrent_l2: {}", number_text(recurrent.l2),
+                       number_text(recurrent.recurrent_l2));
+  }
+  if (recurrent.in_order) rest += ", in_order: true";
+  if (recurrent.bidirectional != Join::none) {
+    rest += fmt::format(", bidirectional: {}", config::word_of(recurrent.bidirectional));
+  }
   return fmt::format(
       "{{units: {}, return_sequences: {}, activation: {}, {}init: {}, recurrent_init: {}, dropout: "
       "{}, recurrent_dropout: {}, backwards: {}, mask: {}{}}}",
       recurrent.units, recurrent.return_sequences, config::word_of(recurrent.activation), of_gates,
       text_of(recurrent.init), text_of(recurrent.recurrent_init), number_text(recurrent.dropout),
-      number_text(recurrent.recurrent_dropout), recurrent.backwards, recurrent.mask, penalties);
+      number_text(recurrent.recurrent_dropout), recurrent.backwards, recurrent.mask, rest);
 }
 
 constexpr config::Words<Gates> words(Gates) { return {"hard_sigmoid", "sigmoid"}; }
+
+constexpr config::Words<Reset> words(Reset) { return {"after", "before"}; }
+
+constexpr config::Words<Join> words(Join) {
+  return {"none", "concat", "add", "average", "multiply"};
+}
 
 constexpr config::Words<CellActivation> words(CellActivation) { return {"tanh", "relu"}; }
 
 std::span<const config::Kind<Op>> recurrent_kinds() {
   static const config::Kind<Op> kinds[] = {
       {"lstm", "long short-term memory over the steps of a sequence", &read_recurrent<Cell::lstm>},
+      {"gru", "a gated recurrent unit over the steps of a sequence", &read_recurrent<Cell::gru>},
       {"simple_rnn", "a state that reads itself and each step of a sequence",
        &read_recurrent<Cell::simple_rnn>},
   };

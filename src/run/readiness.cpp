@@ -32,7 +32,8 @@ constexpr std::string_view kPassing[] = {"pad",      "crop",     "slice",       
                                          "reshape",  "flatten",  "identity",       "dropout",
                                          "max_pool", "avg_pool", "gaussian_noise", "upsample",
                                          "relu",     "concat",   "spatial_dropout"};
-constexpr std::string_view kProducts[] = {"conv", "conv_transpose", "dense", "lstm", "simple_rnn"};
+constexpr std::string_view kProducts[] = {"conv", "conv_transpose", "dense", "lstm",
+                                          "gru",  "simple_rnn"};
 constexpr std::string_view kNorms[] = {"bn", "layer_norm", "group_norm", "instance_norm"};
 
 bool is_one(const Node& node, Types types) {

@@ -197,6 +197,33 @@ TEST_CASE("what does not fit is named with both sides") {
         "  of the file, not used 3: features.0.bias, features.0.weight and 1 more");
 }
 
+TEST_CASE("a gru takes PyTorch's biases one by one if it has two, and else their sum") {
+  const std::vector<float> matrix = {1, 2, 3}, first = {4, 5, 6}, second = {10, 20, 30};
+  const auto bytes = [](const std::vector<float>& values) {
+    return std::as_bytes(std::span(values));
+  };
+  const std::vector<NamedTensor> tensors = {
+      {"rnn.weight_ih_l0", StoredType::f32, {3, 1}, bytes(matrix)},
+      {"rnn.weight_hh_l0", StoredType::f32, {3, 1}, bytes(second)},
+      {"rnn.bias_ih_l0", StoredType::f32, {3}, bytes(first)},
+      {"rnn.bias_hh_l0", StoredType::f32, {3}, bytes(second)}};
+  const SafetensorsFile file = SafetensorsFile::parse(bytes_of(encode_safetensors(tensors)), "w");
+  const auto table_of = [&](const std::string& reset) {
+    const Graph graph = graph_of(
+        "{input: {steps: 2, features: 1}, layers: [gru: {units: 1, reset: " + reset + "}]}");
+    const ImportedWeights imported = import_weights(file, "w", graph, map_of("gru1: rnn"));
+    const SafetensorsFile ours =
+        SafetensorsFile::parse(bytes_of(weights_image(imported.tensors)), "ours");
+    return read_named_weights(ours, "ours", graph);
+  };
+  const NamedWeights after = table_of("after"), before = table_of("before");
+  CHECK(after.at("gru1.weight") == matrix);
+  CHECK(after.at("gru1.recurrent") == second);
+  CHECK(after.at("gru1.bias") == first);
+  CHECK(after.at("gru1.recurrent_bias") == second);
+  CHECK(before.at("gru1.bias") == std::vector<float>{14, 25, 36});
+}
+
 TEST_CASE("tensors that are given as a list are added") {
   const Graph graph = graph_of("{input: [2], layers: [dense: {units: 1}]}");
   const std::vector<float> a = {1, 2}, b = {10, 20}, c = {5};

@@ -325,6 +325,14 @@ Golden lengths() {
   golden.lengths = true;
   return golden;
 }
+/// PyTorch's GRU and LSTM of both directions, on packed sequences.
+Golden bidirectional() {
+  Golden golden =
+      load_golden("bidirectional", "../tests/golden/bidirectional.yaml",
+                  "{defaults: {lstm: {gates: sigmoid}, gru: {gates: sigmoid, reset: after}}}");
+  golden.lengths = true;
+  return golden;
+}
 /// A label at every position of a sequence of tokens.
 Golden sequence() {
   Golden golden = load_golden("sequence", "../tests/golden/sequence.yaml", "{}");
@@ -391,4 +399,10 @@ TEST_CASE("layers that leave out padding follow PyTorch's packed sequences in fl
 }
 TEST_CASE("layers that leave out padding through oneDNN stay within float32 rounding of PyTorch") {
   check_cpu(lengths());
+}
+TEST_CASE("layers of both directions follow PyTorch's packed sequences in float64") {
+  check_reference(bidirectional());
+}
+TEST_CASE("layers of both directions on the CPU stay within float32 rounding of PyTorch") {
+  check_cpu(bidirectional());
 }

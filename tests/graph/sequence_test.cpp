@@ -95,6 +95,39 @@ TEST_CASE("layers that know masks read that of the samples' lengths, and those b
   CHECK(expanded_yaml(test::build(yaml, {.batch = 4})) == yaml);
 }
 
+const char* const kBothWays = R"(
+input: {steps: 8, features: 3, lengths: true}
+layers:
+  - {lstm: {units: 5, return_sequences: true, bidirectional: concat}, as: states}
+  - {pool_steps: average, as: mean}
+  - {gru: {units: 4, bidirectional: add, reset: after}, from: states, as: last}
+  - {gru: {units: 4, bidirectional: add, reset: after}, from: states, share: last, as: again}
+  - {concat: , from: [mean, last, again]}
+)";
+
+TEST_CASE("a layer of both directions is two layers of its input and their join") {
+  const Graph graph = test::build(kBothWays, {.batch = 2});
+  CHECK(test::output_of(graph) == Shape{2, 10 + 4 + 4});
+  const Node& join = test::node_at(graph, "lstm1");
+  CHECK(join.op->type() == "concat");
+  CHECK(graph.values[join.outputs[0]].shape == Shape{2, 10, 1, 8});
+  CHECK(graph.masks.at(join.outputs[0]) == graph.mask);
+  for (const char* const path :
+       {"lstm1.forward", "lstm1.backward", "gru1.forward", "gru2.backward", "pool_steps1"}) {
+    CAPTURE(path);
+    CHECK(masks_of(graph, path) == "mask");
+  }
+  CHECK(test::node_at(graph, "gru1.backward").inputs[0] == join.outputs[0]);
+  CHECK(test::node_at(graph, "gru1").op->type() == "add");
+  CHECK(test::node_at(graph, "gru2.backward").parameters_of == "gru1.backward");
+  const std::int64_t lstm = 4 * 5 * (3 + 5 + 1), gru = 3 * 4 * (10 + 4 + 2);
+  CHECK(totals(graph).parameters_trainable == 2 * (lstm + gru));
+  const std::string yaml = expanded_yaml(graph);
+  CAPTURE(yaml);
+  CHECK(yaml.find("bidirectional") == std::string::npos);
+  CHECK(test::output_of(test::build(yaml, {.batch = 2})) == test::output_of(graph));
+}
+
 TEST_CASE("mask_zero makes the tokens the mask of the layers that follow") {
   const std::string network =
       "{input: {tokens: 6, vocabulary: 9}, layers: [embedding: {units: 4, mask_zero: true}, "

@@ -23,7 +23,7 @@ DeviceUnderTest device(std::string name, DType type) {
           .make = &make_mirrored,
           .layouts = {{.channels_last = true}},
           .ops = {"conv", "conv_transpose", "dense", "bn", "max_pool", "avg_pool",
-                  "global_max_pool", "global_avg_pool", "lstm", "simple_rnn"},
+                  "global_max_pool", "global_avg_pool", "lstm", "gru", "simple_rnn"},
           .extra_roundings = 1};
 }
 

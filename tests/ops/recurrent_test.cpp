@@ -80,6 +80,60 @@ TEST_CASE("a simple_rnn has one gate") {
   CHECK(initial(signature.parameters[2]) == std::vector<float>(6, 0));
 }
 
+TEST_CASE("a gru has three gates, and a second bias if it resets after the product") {
+  const Signature before = signature_of("{gru: {units: 6, reset: before}}", {3, 4, 1, 5});
+  CHECK(before.outputs[0] == Shape{3, 6});
+  REQUIRE(before.parameters.size() == 3);
+  CHECK(before.parameters[0].shape == Shape{18, 4});
+  CHECK(before.parameters[1].shape == Shape{18, 6});
+  CHECK(before.parameters[2].shape == Shape{18});
+  CHECK(before.multiply_adds == 3 * 5 * 18 * (4 + 6));
+  const Signature after = signature_of("{gru: {units: 6, reset: after}}", {3, 4, 1, 5});
+  REQUIRE(after.parameters.size() == 4);
+  CHECK(after.parameters[2].name == "bias");
+  CHECK(after.parameters[3].name == "recurrent_bias");
+  CHECK(after.parameters[3].shape == Shape{18});
+  CHECK(after.parameters[3].group == ParameterGroup::bias);
+  CHECK(initial(after.parameters[3]) == std::vector<float>(18, 0));
+}
+
+TEST_CASE("the profile of Keras 2 resets before the product, the others after it") {
+  CHECK(test::op_from("{gru: 5}")->attributes() ==
+        "{units: 5, return_sequences: false, activation: tanh, gates: hard_sigmoid, reset: before, "
+        "init: glorot_uniform, recurrent_init: orthogonal, dropout: 0, recurrent_dropout: 0, "
+        "backwards: false, mask: false}");
+  CHECK(test::op_from("{gru: 5}", config::Profile::torch)->attributes() ==
+        "{units: 5, return_sequences: false, activation: tanh, gates: sigmoid, reset: after, init: "
+        "torch_default, recurrent_init: torch_default, dropout: 0, recurrent_dropout: 0, "
+        "backwards: false, mask: false}");
+  for (const config::Profile profile : {config::Profile::mxnet, config::Profile::caffe}) {
+    CHECK(test::op_from("{gru: 5}", profile)->attributes().find("gates: sigmoid, reset: after") !=
+          std::string::npos);
+  }
+  const Signature torch = signature_of("{gru: 9}", {1, 3, 1, 4}, config::Profile::torch);
+  const std::vector<float> second = initial(torch.parameters[3]);
+  const auto [least, most] = std::ranges::minmax(second);
+  CHECK(least >= -1 / 3.0f);
+  CHECK(most <= 1 / 3.0f);
+  CHECK(most - least > 0.4f);
+}
+
+TEST_CASE("a layer of both directions is two and a join; the backward one keeps the order") {
+  const auto layer = test::op_from(
+      "{gru: {units: 4, return_sequences: true, dropout: 0.25, bidirectional: average}}");
+  CHECK(layer->attributes().ends_with("mask: false, bidirectional: average}"));
+  const TwoWays ways = layer->two_ways();
+  REQUIRE(ways.forwards != nullptr);
+  CHECK(ways.join == "average");
+  CHECK(ways.forwards->attributes().ends_with(
+      "dropout: 0.25, recurrent_dropout: 0, backwards: false, mask: false}"));
+  CHECK(ways.backwards->attributes().ends_with("backwards: true, mask: false, in_order: true}"));
+  CHECK(ways.backwards->contract().keeps_steps);
+  const TwoWays last = test::op_from("{lstm: {units: 4, bidirectional: concat}}")->two_ways();
+  CHECK(last.backwards->attributes().ends_with("backwards: true, mask: false}"));
+  CHECK(test::op_from("{lstm: 4}")->two_ways().forwards == nullptr);
+}
+
 TEST_CASE("the forget gate's bias starts at 1, the others at 0") {
   const Signature keras = signature_of("{lstm: 2}", {1, 3, 1, 4});
   CHECK(initial(keras.parameters[2]) == std::vector<float>{0, 0, 1, 1, 0, 0, 0, 0});
@@ -124,6 +178,12 @@ TEST_CASE("what is wrong with a recurrent layer is said") {
         "test.yaml:1:48: 'recurrent_dropout' must be below 1, found 1.5");
   CHECK(message_of("{simple_rnn: {units: 4, gates: sigmoid}}").find("unknown key 'gates'") !=
         std::string::npos);
+  CHECK(message_of("{simple_rnn: {units: 4, reset: after}}").find("unknown key 'reset'") !=
+        std::string::npos);
+  CHECK(message_of("{gru: {units: 4, reset: behind}}") == "?");
+  CHECK(message_of("{gru: {units: 4, backwards: true, bidirectional: concat}}") == "?");
+  CHECK(message_of("{lstm: {units: 4, backwards: true, in_order: true}}") == "?");
+  CHECK(message_of("{lstm: {units: 4, bidirectional: both}}") == "?");
   const auto shape_message = [](const std::string& yaml, const std::vector<Shape>& inputs) {
     std::string message = "none";
     try {

@@ -127,9 +127,14 @@ struct GateSums {
   const A* products;
   const A* bias;
   std::int64_t stride, product_stride, units;
+  [[nodiscard]] TY_HD A of_input(std::int64_t gate, std::int64_t u) const {
+    return inputs[gate * stride + u] + bias[gate * units + u];
+  }
+  [[nodiscard]] TY_HD A of_state(std::int64_t gate, std::int64_t u) const {
+    return products[gate * product_stride + u];
+  }
   [[nodiscard]] TY_HD A operator()(std::int64_t gate, std::int64_t u) const {
-    return (inputs[gate * stride + u] + bias[gate * units + u]) +
-           products[gate * product_stride + u];
+    return of_input(gate, u) + of_state(gate, u);
   }
 };
 template <class T>

@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-/// The sizes of a recurrent layer in one pass. With dropout each gate has factors of its own, and
-/// products of its own: `copies` is then the number of gates, else 1.
+/// The sizes of a recurrent layer in one pass. With dropout, or a reset gate before the product,
+/// each gate has factors and products of its own: `copies` is then the number of gates, else 1.
 struct RecurrentSizes {
   std::int64_t samples = 1, steps = 1, channels = 1, units = 1, gates = 1, copies = 1;
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "compute/recurrent/cell.h"
+#include "compute/recurrent/gru.h"
 #include "compute/recurrent/recurrent_step.h"
 #include "launcher/columns.h"
 
@@ -44,6 +44,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
     if (this->attributes_.mask) mask_ = tensors.inputs[1].template as<std::int32_t>();
     output_ = tensors.outputs[0].template as<T>();
     bias_ = tensors.parameters[2].template as<A>();
+    if (this->resets_after_) second_bias_ = tensors.parameters[3].template as<A>();
     sums_ = static_cast<A*>(address_at(tensors.workspace, sums_at_));
     state_ = static_cast<A*>(address_at(tensors.workspace, state_at_));
     state_product_.bind(tensors.workspace);
@@ -56,7 +57,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
     begin_states();
     multiply_inputs();
     for (std::int64_t step = 0; step < this->sizes_.steps; ++step) {
-      if (step > 0) multiply_state(step);
+      if (step > 0) multiply_state(step, 0, this->reading_state());
       compute(step);
     }
   }
@@ -104,7 +105,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
     }
     this->zero(sums_, samples() * this->columns());
     this->zero(state_, sizes.state_step());
-    if (this->is_lstm()) this->zero(this->cells_, sizes.state_step());
+    if (this->is_lstm() || this->is_gru()) this->zero(this->cells_, sizes.state_step());
   }
   void multiply_inputs() const {
     const RecurrentSizes& sizes = this->sizes_;
@@ -119,9 +120,10 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
                          this->gates_ + copy * sizes.rows() * sizes.width(), this->scratch_);
     }
   }
-  void multiply_state(std::int64_t step) const {
+  /// The products of copies [begin, end).
+  void multiply_state(std::int64_t step, std::int64_t begin, std::int64_t end) const {
     const RecurrentSizes& sizes = this->sizes_;
-    for (std::int64_t copy = 0; copy < sizes.copies; ++copy) {
+    for (std::int64_t copy = begin; copy < end; ++copy) {
       state_product_.run(
           copy, this->states_ + copy * sizes.rows() * sizes.units + step * sizes.state_step(),
           sums_ + copy * samples() * sizes.width(), this->scratch_);
@@ -130,17 +132,33 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
   void compute(std::int64_t step) const {
     const RecurrentSizes& sizes = this->sizes_;
     const bool last = step + 1 == sizes.steps;
-    const NewState<T, F> state{
-        state_, last ? nullptr : this->states_ + (step + 1) * sizes.state_step(), this->state_mask_,
-        this->output_of(output_, step), this->output_stride_};
+    const NewState<T, F> state{this->is_gru() ? this->gru_step(step).state : state_,
+                               last ? nullptr : this->states_ + (step + 1) * sizes.state_step(),
+                               this->state_mask_, this->output_of(output_, step),
+                               this->output_stride_};
     const CellSums<T> sums{sums_, bias_};
     if (this->is_lstm()) {
       A* const before = this->cells_ + step * sizes.state_step();
       this->launcher_.rows(samples(), LstmForward<T, F>{this->cell_step(step), sums, state, before,
                                                         before + sizes.state_step()});
+    } else if (this->is_gru()) {
+      compute_gru(step, sums, state);
     } else {
       this->launcher_.rows(samples(), SimpleRnnForward<T, F>{this->cell_step(step), sums, state});
     }
+  }
+  void compute_gru(std::int64_t step, const CellSums<T>& sums, const NewState<T, F>& state) const {
+    const RecurrentSizes& sizes = this->sizes_;
+    const GruTimeStep<T> gru = this->gru_step(step);
+    if (this->resets_after_) {
+      return this->launcher_.rows(samples(),
+                                  GruForward<T, F>{gru, sums, state, second_bias_,
+                                                   this->inner_ + step * sizes.state_step()});
+    }
+    F* const factors = this->states_ + (kNew * sizes.steps + step) * sizes.state_step();
+    this->launcher_.rows(samples(), GruGates<T, F>{gru, sums, this->state_mask_of(kNew), factors});
+    multiply_state(step, kNew, sizes.copies);
+    this->launcher_.rows(samples(), GruState<T, F>{gru, sums, state});
   }
 
   std::size_t sums_at_, state_at_;
@@ -151,6 +169,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
   const std::int32_t* mask_ = nullptr;  // tokens [sample][step], or null
   T* output_ = nullptr;
   const A* bias_ = nullptr;
+  const A* second_bias_ = nullptr;
   A* sums_ = nullptr;   // the state's part of a step's gates: [copy][sample][width]
   A* state_ = nullptr;  // [sample][unit]
 };
@@ -169,6 +188,9 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     const RecurrentSizes& sizes = this->sizes_;
     const std::int64_t rows = sizes.rows(), copies = sizes.copies;
     sums_at_ = this->template take<F>(this->workspace_, rows * this->columns());
+    product_sums_at_ = this->resets_after_
+                           ? this->template take<F>(this->workspace_, rows * this->columns())
+                           : sums_at_;
     products_at_ = this->template take<A>(this->workspace_, copies * sizes.state_step());
     state_at_ = this->template take<A>(this->workspace_, sizes.state_step());
     cell_at_ = this->template take<A>(this->workspace_, sizes.state_step());
@@ -186,8 +208,11 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     void* const own = tensors.workspace;
     output_ = tensors.output_gradients[0].template as<T>();
     input_ = tensors.input_gradients[0].template as<T>();
-    for (int i = 0; i < 3; ++i) gradients_[i] = tensors.parameter_gradients[i].template as<A>();
+    for (int i = 0; i < (this->resets_after_ ? 4 : 3); ++i) {
+      gradients_[i] = tensors.parameter_gradients[i].template as<A>();
+    }
     sums_ = static_cast<F*>(address_at(own, sums_at_));
+    product_sums_ = static_cast<F*>(address_at(own, product_sums_at_));
     state_products_ = static_cast<A*>(address_at(own, products_at_));
     state_ = static_cast<A*>(address_at(own, state_at_));
     cell_ = static_cast<A*>(address_at(own, cell_at_));
@@ -204,7 +229,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
     this->zero(cell_, sizes.state_step());
     for (std::int64_t step = sizes.steps - 1; step >= 0; --step) {
       compute(step);
-      if (step > 0) multiply_state(step);
+      if (step > 0) multiply_state(step, 0, this->reading_state());
     }
     parameter_gradients();
     if (input_ != nullptr) input_gradient();
@@ -245,36 +270,58 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
       this->launcher_.rows(sizes.samples,
                            LstmBackward<T, F>{this->cell_step(step), state, before,
                                               before + sizes.state_step(), cell_, sums});
+    } else if (this->is_gru()) {
+      compute_gru(step, state, sums);
     } else {
       this->launcher_.rows(sizes.samples,
                            SimpleRnnBackward<T, F>{this->cell_step(step), state, sums});
     }
   }
-  void multiply_state(std::int64_t step) const {
+  void compute_gru(std::int64_t step, const StateGradient<T>& state, F* sums) const {
     const RecurrentSizes& sizes = this->sizes_;
-    for (std::int64_t copy = 0; copy < sizes.copies; ++copy) {
-      state_product_->run(copy, sums_of(copy) + step * sizes.gate_step(),
+    const GruTimeStep<T> gru = this->gru_step(step);
+    if (this->resets_after_) {
+      return this->launcher_.rows(
+          sizes.samples, GruBackward<T, F>{gru, state, this->inner_ + step * sizes.state_step(),
+                                           sums, product_sums_ + step * sizes.gate_step()});
+    }
+    this->launcher_.rows(sizes.samples, GruStateBackward<T, F>{gru, state, sums});
+    multiply_state(step, kNew, sizes.copies);
+    this->launcher_.rows(sizes.samples,
+                         GruResetBackward<T, F>{gru, state_products_ + kNew * sizes.state_step(),
+                                                this->state_mask_of(kNew), state_, sums});
+  }
+  /// The products of copies [begin, end).
+  void multiply_state(std::int64_t step, std::int64_t begin, std::int64_t end) const {
+    const RecurrentSizes& sizes = this->sizes_;
+    for (std::int64_t copy = begin; copy < end; ++copy) {
+      state_product_->run(copy, of_copy(product_sums_, copy) + step * sizes.gate_step(),
                           state_products_ + copy * sizes.state_step(), this->scratch_);
     }
   }
   void parameter_gradients() const {
     const RecurrentSizes& sizes = this->sizes_;
+    const F* const sums[2] = {sums_, product_sums_};
     const F* const factors[2] = {this->inputs_, this->states_};
     const std::int64_t columns[2] = {sizes.channels, sizes.units};
     for (int i = 0; i < 2; ++i) {
       for (std::int64_t copy = 0; copy < sizes.copies; ++copy) {
-        matrix_products_[i]->run(sums_of(copy), factors[i] + copy * sizes.rows() * columns[i],
+        matrix_products_[i]->run(of_copy(sums[i], copy),
+                                 factors[i] + copy * sizes.rows() * columns[i],
                                  gradients_[i] + copy * sizes.width() * columns[i], this->scratch_);
       }
     }
-    this->launcher_.columns(sizes.rows(), this->columns(),
-                            RecurrentBiasGradient<T, F>{sizes, sums_, gradients_[2]}, partials_,
-                            finished_);
+    for (int i = 0; i < (this->resets_after_ ? 2 : 1); ++i) {
+      this->launcher_.columns(sizes.rows(), this->columns(),
+                              RecurrentBiasGradient<T, F>{sizes, sums[i], gradients_[2 + i]},
+                              partials_, finished_);
+    }
   }
   void input_gradient() const {
     const RecurrentSizes& sizes = this->sizes_;
     for (std::int64_t copy = 0; copy < sizes.copies; ++copy) {
-      input_product_->run(sums_of(copy), this->weights_[0] + copy * sizes.width() * sizes.channels,
+      input_product_->run(of_copy(sums_, copy),
+                          this->weights_[0] + copy * sizes.width() * sizes.channels,
                           input_products_ + copy * sizes.rows() * sizes.channels, this->scratch_);
     }
     this->launcher_.rows(sizes.rows(), InputGradients<T>{sizes,
@@ -283,18 +330,21 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
                                                          {input_, this->input_stride_,
                                                           this->attributes_.backwards}});
   }
-  [[nodiscard]] const F* sums_of(std::int64_t copy) const {
-    return sums_ + copy * this->sizes_.rows() * this->sizes_.width();
+  [[nodiscard]] const F* of_copy(const F* sums, std::int64_t copy) const {
+    return sums + copy * this->sizes_.rows() * this->sizes_.width();
   }
 
-  std::size_t sums_at_ = 0, products_at_ = 0, state_at_ = 0, cell_at_ = 0, partials_at_ = 0;
+  std::size_t sums_at_ = 0, product_sums_at_ = 0, products_at_ = 0, state_at_ = 0, cell_at_ = 0,
+              partials_at_ = 0;
   std::size_t inputs_at_ = 0;
   std::unique_ptr<typename Base::StateProducts> state_product_;
   std::unique_ptr<Product> matrix_products_[2], input_product_;
   const T* output_ = nullptr;    // gradient
   T* input_ = nullptr;           // gradient, or null
-  A* gradients_[3] = {};         // of weight, recurrent, bias
+  A* gradients_[4] = {};         // of weight, recurrent, bias, and a second bias
   F* sums_ = nullptr;            // gradients of the gates' sums: [copy][step][sample][width]
+  F* product_sums_ = nullptr;    // the same of the state's products; those of the sums unless r is
+                                 // after the product
   A* state_products_ = nullptr;  // gradients of a step's states: [copy][sample][unit]
   A* state_ = nullptr;           // their sum: [sample][unit]
   A* cell_ = nullptr;            // gradient of the cell: [sample][unit]
@@ -303,7 +353,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
   std::uint32_t* finished_ = nullptr;
 };
 
-/// The executor of a step of lstm or simple_rnn, stored in T.
+/// The executor of a step of lstm, gru or simple_rnn, stored in T.
 template <class T, class Launcher, class Products>
 [[nodiscard]] std::unique_ptr<Executor> make_recurrent_on(const StepDescription& step,
                                                           const Launcher& launcher,

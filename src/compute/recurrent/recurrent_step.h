@@ -1,8 +1,9 @@
 // The steps of recurrent layers, on any launcher and with the matrix products of any device.
 //
 // The inputs' products of all steps are one product; then each step is a product of its state and a
-// functor (ops/recurrent_cell.h). Backward, each step is a functor and a product; then the gradient
-// of each matrix is one product over all steps. A device adds its products: a class Products with
+// functor (cell.h). Backward, each step is a functor and a product; then the gradient of each
+// matrix is one product over all steps. A gru with its reset gate before the product has two of
+// both in a step (gru.h). A device adds its products: a class Products with
 //
 //   using Factor = ...;  // what a factor is stored in: T, or Arithmetic<T> with values rounded to
 //   T Product make(const ProductShape& shape, std::size_t workspace_left);
@@ -21,7 +22,7 @@
 #include "base/offset_allocator.h"
 #include "compute/executor.h"
 #include "compute/matmul/product_shape.h"
-#include "compute/recurrent/cell.h"
+#include "compute/recurrent/gru.h"
 #include "ops/recurrent.h"
 #include "tensor/layout.h"
 
@@ -89,6 +90,8 @@ class Recurrent : public Executor {
       : launcher_(launcher),
         products_(std::move(products)),
         attributes_(op_as<RecurrentOp>(step).values()),
+        resets_before_(op_as<RecurrentOp>(step).resets(RecurrentAttributes::Reset::before)),
+        resets_after_(op_as<RecurrentOp>(step).resets(RecurrentAttributes::Reset::after)),
         training_(step.pass != Pass::forward_eval),
         node_(step.node),
         cap_(step.workspace_cap),
@@ -102,9 +105,12 @@ class Recurrent : public Executor {
   }
 
   [[nodiscard]] bool is_lstm() const { return attributes_.cell == Cell::lstm; }
+  [[nodiscard]] bool is_gru() const { return attributes_.cell == Cell::gru; }
   [[nodiscard]] double input_rate() const { return training_ ? attributes_.dropout : 0; }
   [[nodiscard]] double state_rate() const { return training_ ? attributes_.recurrent_dropout : 0; }
   [[nodiscard]] std::int64_t columns() const { return sizes_.gates * sizes_.units; }
+  /// Copies whose products read the state as it is: not those that a reset gate works on.
+  [[nodiscard]] std::int64_t reading_state() const { return resets_before_ ? kNew : sizes_.copies; }
 
   template <class Element>
   static std::size_t take(OffsetAllocator& memory, std::int64_t elements) {
@@ -133,6 +139,7 @@ class Recurrent : public Executor {
     states_ = static_cast<F*>(address_at(kept, states_at_));
     gates_ = static_cast<A*>(address_at(kept, gates_at_));
     cells_ = static_cast<A*>(address_at(kept, cells_at_));
+    inner_ = static_cast<A*>(address_at(kept, inner_at_));
     input_mask_ = input_rate() > 0 ? static_cast<A*>(address_at(kept, input_mask_at_)) : nullptr;
     state_mask_ = state_rate() > 0 ? static_cast<A*>(address_at(kept, state_mask_at_)) : nullptr;
     tokens_ = static_cast<std::int32_t*>(address_at(kept, tokens_at_));
@@ -153,11 +160,22 @@ class Recurrent : public Executor {
     return {sizes_, attributes_.gates, attributes_.activation, gates_ + step * sizes_.gate_step(),
             attributes_.mask ? tokens_ + step * sizes_.samples : nullptr};
   }
+  [[nodiscard]] GruTimeStep<T> gru_step(std::int64_t step) const {
+    A* const before = cells_ + step * sizes_.state_step();
+    return {cell_step(step), before, before + sizes_.state_step()};
+  }
+  /// Of gate `gate`, where each has its own, or null.
+  [[nodiscard]] const A* state_mask_of(std::int64_t gate) const {
+    return state_mask_ == nullptr ? nullptr : state_mask_ + gate * sizes_.state_step();
+  }
   /// The place of a step's state in an output, or null.
   template <class Element>
   [[nodiscard]] Element* output_of(Element* output, std::int64_t step) const {
-    if (attributes_.return_sequences) return output + step * sizes_.units;
-    return step + 1 == sizes_.steps ? output : nullptr;
+    const std::int64_t last = sizes_.steps - 1;
+    if (attributes_.return_sequences) {
+      return output + (attributes_.in_order ? last - step : step) * sizes_.units;
+    }
+    return step == last ? output : nullptr;
   }
 
   // Weights have a rounded copy. Of factors in T they are packed before (packed_parameters.h).
@@ -166,6 +184,7 @@ class Recurrent : public Executor {
   Launcher launcher_;
   Products products_;
   RecurrentAttributes attributes_;
+  bool resets_before_, resets_after_;  // of a gru
   bool training_;
   std::uint32_t node_;
   std::size_t cap_;
@@ -173,10 +192,13 @@ class Recurrent : public Executor {
   std::int64_t input_stride_, output_stride_;  // from sample to sample
   OffsetAllocator workspace_, reserve_;
   // Kept from forward_train to backward. Copies of factors as RecurrentSizes has them.
-  F* inputs_ = nullptr;      // [copy][step][sample][channel]
-  F* states_ = nullptr;      // before each step: [copy][step][sample][unit]
-  A* gates_ = nullptr;       // [copy][step][sample][width]
-  A* cells_ = nullptr;       // before the first step and after each: [1 + step][sample][unit]
+  F* inputs_ = nullptr;  // [copy][step][sample][channel]
+  F* states_ = nullptr;  // before each step: [copy][step][sample][unit]
+  A* gates_ = nullptr;   // [copy][step][sample][width]
+  // Cells of an lstm, states of a gru, before the first step and after each: [1 +
+  // step][sample][unit]
+  A* cells_ = nullptr;
+  A* inner_ = nullptr;       // of a gru, what r multiplies after the product: [step][sample][unit]
   A* input_mask_ = nullptr;  // [copy][sample][channel], or null
   A* state_mask_ = nullptr;  // [copy][sample][unit], or null
   std::int32_t* tokens_ = nullptr;  // of the mask: [step][sample]
@@ -188,13 +210,12 @@ class Recurrent : public Executor {
   static RecurrentSizes sizes_of(const StepDescription& step) {
     const auto& op = op_as<RecurrentOp>(step);
     const Layout& input = step.inputs[0];
-    const bool drops = op.values().dropout > 0 || op.values().recurrent_dropout > 0;
     return {.samples = input.extent[0],
             .steps = input.extent[3],
             .channels = input.extent[1],
             .units = op.values().units,
             .gates = op.gates(),
-            .copies = drops && step.pass != Pass::forward_eval ? op.gates() : 1};
+            .copies = op.copies(step.pass != Pass::forward_eval)};
   }
   [[nodiscard]] static std::size_t aligned_to(std::int64_t elements) {
     return std::gcd(std::size_t{16}, static_cast<std::size_t>(elements) * sizeof(F));
@@ -204,7 +225,8 @@ class Recurrent : public Executor {
     inputs_at_ = take<F>(memory, copies * rows * sizes_.channels);
     states_at_ = take<F>(memory, copies * rows * sizes_.units);
     gates_at_ = take<A>(memory, rows * columns());
-    if (is_lstm()) cells_at_ = take<A>(memory, (rows + samples) * sizes_.units);
+    if (is_lstm() || is_gru()) cells_at_ = take<A>(memory, (rows + samples) * sizes_.units);
+    if (resets_after_) inner_at_ = take<A>(memory, rows * sizes_.units);
     if (input_rate() > 0) input_mask_at_ = take<A>(memory, copies * samples * sizes_.channels);
     if (state_rate() > 0) state_mask_at_ = take<A>(memory, copies * samples * sizes_.units);
     if (attributes_.mask) tokens_at_ = take<std::int32_t>(memory, rows);
@@ -214,7 +236,7 @@ class Recurrent : public Executor {
     }
   }
 
-  std::size_t inputs_at_ = 0, states_at_ = 0, gates_at_ = 0, cells_at_ = 0;
+  std::size_t inputs_at_ = 0, states_at_ = 0, gates_at_ = 0, cells_at_ = 0, inner_at_ = 0;
   std::size_t input_mask_at_ = 0, state_mask_at_ = 0, tokens_at_ = 0;
   std::size_t weights_at_[2] = {};
   std::size_t scratch_bytes_ = 0, scratch_at_ = 0;

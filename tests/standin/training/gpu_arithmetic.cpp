@@ -8,6 +8,7 @@
 #include "compute/elementwise/functor.h"
 #include "compute/elementwise/relu_bias.h"
 #include "compute/norm/channels.h"
+#include "compute/table.h"
 #include "elements.h"
 #include "launcher/launch.h"
 #include "tensor/dtype.h"
@@ -128,7 +129,7 @@ class GpuArithmetic final : public ExecutorFactory {
     std::unique_ptr<Executor> executor = make_channel_executor(step);
     if (executor == nullptr) executor = make_functor_executor(step);
     // Products of rounded factors in f32, in the reference device's order, and functors.
-    const bool recurrent = step.op->type() == "lstm" || step.op->type() == "simple_rnn";
+    const bool recurrent = computation_of(step.op->type()) == Computation::recurrence;
     if (recurrent) return make_reference_executors()->make(step);
     return executor != nullptr ? std::move(executor) : std::make_unique<Layer>(step);
   }
