@@ -192,12 +192,10 @@ class Recurrent : public Executor {
   std::int64_t input_stride_, output_stride_;  // from sample to sample
   OffsetAllocator workspace_, reserve_;
   // Kept from forward_train to backward. Copies of factors as RecurrentSizes has them.
-  F* inputs_ = nullptr;  // [copy][step][sample][channel]
-  F* states_ = nullptr;  // before each step: [copy][step][sample][unit]
-  A* gates_ = nullptr;   // [copy][step][sample][width]
-  // Cells of an lstm, states of a gru, before the first step and after each: [1 +
-  // step][sample][unit]
-  A* cells_ = nullptr;
+  F* inputs_ = nullptr;      // [copy][step][sample][channel]
+  F* states_ = nullptr;      // before each step: [copy][step][sample][unit]
+  A* gates_ = nullptr;       // [copy][step][sample][width]
+  A* cells_ = nullptr;       // of an lstm, or a gru's states: [step, and the end][sample][unit]
   A* inner_ = nullptr;       // of a gru, what r multiplies after the product: [step][sample][unit]
   A* input_mask_ = nullptr;  // [copy][sample][channel], or null
   A* state_mask_ = nullptr;  // [copy][sample][unit], or null
