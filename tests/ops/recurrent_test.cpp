@@ -180,10 +180,17 @@ TEST_CASE("what is wrong with a recurrent layer is said") {
         std::string::npos);
   CHECK(message_of("{simple_rnn: {units: 4, reset: after}}").find("unknown key 'reset'") !=
         std::string::npos);
-  CHECK(message_of("{gru: {units: 4, reset: behind}}") == "?");
-  CHECK(message_of("{gru: {units: 4, backwards: true, bidirectional: concat}}") == "?");
-  CHECK(message_of("{lstm: {units: 4, backwards: true, in_order: true}}") == "?");
-  CHECK(message_of("{lstm: {units: 4, bidirectional: both}}") == "?");
+  CHECK(message_of("{gru: {units: 4, reset: behind}}") ==
+        "test.yaml:1:29: 'reset' must be one of after, before, found text 'behind'");
+  CHECK(message_of("{gru: {units: 4, backwards: true, bidirectional: concat}}") ==
+        "test.yaml:1:54: 'bidirectional' computes both directions, in order; leave 'backwards' and "
+        "'in_order' out");
+  CHECK(message_of("{lstm: {units: 4, backwards: true, in_order: true}}") ==
+        "test.yaml:1:50: 'in_order' is of the states of all steps of a backwards layer; write "
+        "'backwards: true' and 'return_sequences: true' too, or leave it out");
+  CHECK(message_of("{lstm: {units: 4, bidirectional: both}}") ==
+        "test.yaml:1:38: 'bidirectional' must be one of none, concat, add, average, multiply, "
+        "found text 'both'");
   const auto shape_message = [](const std::string& yaml, const std::vector<Shape>& inputs) {
     std::string message = "none";
     try {
