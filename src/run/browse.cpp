@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "data/images/image_sheet.h"
-#include "data/sets/epoch_order.h"
+#include "data/sets/balanced_sampler.h"
+#include "data/sets/drawn_sample.h"
 #include "data/sets/float_image.h"
+#include "run/session/session_sampler.h"
 
 namespace trainyard {
 namespace {
@@ -29,18 +31,19 @@ class Browser {
         data_(data),
         uncolored_(data_.pipeline->input_shape(), run.data.augment, {}),
         set_(options.val ? *data_.val : *data_.train),
-        order_({.seed = seed_,
-                .epoch = options.epoch,
-                .size = set_.size(),
-                .block = set_.block(),
-                .shuffle = !options.val && run.data.train.shuffle}) {}
+        order_(order_of_epoch({.seed = seed_,
+                               .epoch = options.epoch,
+                               .size = set_.size(),
+                               .block = set_.block(),
+                               .shuffle = !options.val && run.data.train.shuffle},
+                              options.val ? nullptr : sampler_of(run, set_).get())) {}
 
   BrowsedSample sample(std::int64_t position) {
-    const std::int64_t index = order_[position];
+    const std::int64_t drawn = order_[position], index = index_of_drawn(drawn);
     BrowsedSample row{.label = label(index), .original = image_of(set_, index)};
     const std::int64_t draws = options_.val ? 1 : options_.draws;
     for (std::int64_t draw = 0; draw < draws; ++draw) {
-      const SampleKey key{seed_, options_.epoch + static_cast<std::uint32_t>(draw), index};
+      const SampleKey key{seed_, options_.epoch + static_cast<std::uint32_t>(draw), drawn};
       row.draws.push_back(made(uncolored_, key));
       network_.take(made(*data_.pipeline, key).values);
     }

@@ -7,6 +7,7 @@
 #include "data/augment/image_loops.h"
 #include "data/augment/warp.h"
 #include "data/augment/whitening.h"
+#include "data/sets/drawn_sample.h"
 
 namespace trainyard {
 namespace {
@@ -173,7 +174,7 @@ void Pipeline::finish(std::span<const ColourTransform> colours, float* out) cons
 
 void Pipeline::fill_train(const Dataset& set, const SampleKey& key, ImageScratch& scratch,
                           float* out) const {
-  fill(set, key.index, scratch, out,
+  fill(set, index_of_drawn(key.index), scratch, out,
        [&](const Stage& stage, const Shape& shape) { return train_step(stage, key, shape); });
   const std::span<ColourTransform> colours = scratch.colours(colour_steps_);
   train_colours(key, colours.data());

@@ -78,8 +78,8 @@ class Pipeline {
   void whiten_with(std::vector<float> matrix) { whitening_ = std::move(matrix); }
   /// [d, d] for samples of d elements; empty if there is none.
   [[nodiscard]] const std::vector<float>& whitening() const { return whitening_; }
-  /// Fills `out` ([c, h, w] of output_shape) with sample `key.index` of `set`, up to the whitening.
-  /// Safe from any thread with a scratch of its own.
+  /// Fills `out` ([c, h, w] of output_shape) with sample `key.index` (or drawn_sample()) of `set`,
+  /// up to the whitening. Safe from any thread with a scratch of its own.
   void fill_train(const Dataset& set, const SampleKey& key, ImageScratch& scratch,
                   float* out) const;
   void fill_eval(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out) const;

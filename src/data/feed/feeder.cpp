@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "data/feed/time_step_mask.h"
+#include "data/sets/balanced_sampler.h"
+#include "data/sets/drawn_sample.h"
 
 namespace trainyard {
 
@@ -42,6 +44,7 @@ void check_options(const Dataset& set, const FeederOptions& options) {
   TY_CHECK(options.rank >= 0 && options.rank < options.ranks, "a feeder's rank");
   TY_CHECK(options.shards >= 1 && (options.train || options.shards == 1), "a feeder's shards");
   TY_CHECK(options.samples == 0 || !options.train, "training takes every sample");
+  TY_CHECK(!options.sampler || (options.train && options.shuffle), "a sampler is of training");
   const std::int64_t global = global_batch(options);
   if (!options.train || set.size() >= global) return;
   throw Error(ErrorKind::config, "the training split has " + std::to_string(set.size()) +
@@ -222,10 +225,10 @@ void Feeder::State::allocate(Slot& slot) const {
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
                                 ImageScratch& own_scratch) const {
   const bool real = position < samples;
-  const std::int64_t index = real ? order[position] : 0;
-  slot.sample_index[static_cast<std::size_t>(i)] = index;
+  const std::int64_t drawn = real ? order[position] : 0, index = index_of_drawn(drawn);
+  slot.sample_index[static_cast<std::size_t>(i)] = drawn;
   fill_fields(index, i, slot);
-  const SampleKey key{options.seed, epoch, index};
+  const SampleKey key{options.seed, epoch, drawn};
   if (options.images == BatchImages::made) {
     fill_image(key, own_scratch, slot.images.data() + i * image_elements);
   } else {
@@ -281,7 +284,7 @@ void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, 
 void Feeder::State::fill_steps(const SampleKey& key, SpatialTransform* spatial,
                                ColourTransform* colours) const {
   if (options.train) {
-    pipeline.train_steps(key, set.sample_shape(key.index), spatial);
+    pipeline.train_steps(key, set.sample_shape(index_of_drawn(key.index)), spatial);
     pipeline.train_colours(key, colours);
   } else {
     pipeline.eval_steps(set.sample_shape(key.index), spatial);
@@ -372,11 +375,12 @@ void Feeder::start(std::uint32_t epoch, std::int64_t first_batch) {
   {
     std::unique_lock lock(state_->mutex);
     state_->quiesce(lock);
-    state_->order = EpochOrder({.seed = state_->options.seed,
-                                .epoch = epoch,
-                                .size = state_->set.size(),
-                                .block = state_->set.block(),
-                                .shuffle = state_->options.shuffle});
+    state_->order = order_of_epoch({.seed = state_->options.seed,
+                                    .epoch = epoch,
+                                    .size = state_->set.size(),
+                                    .block = state_->set.block(),
+                                    .shuffle = state_->options.shuffle},
+                                   state_->options.sampler.get());
     state_->epoch = epoch;
     for (Slot& slot : state_->slots) slot.ready = -1;
     state_->claimed = state_->consumed = first_batch;

@@ -10,6 +10,7 @@
 
 #include "data/augment/pipeline.h"
 #include "data/feed/class_weight_policy.h"
+#include "data/sets/balanced_sampler.h"
 #include "data/sets/dataset.h"
 #include "data/sets/epoch_order.h"
 
@@ -28,7 +29,7 @@ struct Batch {
   /// [n, field's shape] of each of FeederOptions::fields, then with weights f32 of the labels'
   /// shape, [n] or [n, t].
   std::vector<std::span<const std::byte>> fields;
-  std::span<const std::int64_t> sample_index;  // [n], into the data set
+  std::span<const std::int64_t> sample_index;  // [n], into the data set, as drawn_sample()
   std::int64_t valid = 0;                      // real samples; the rest repeats sample 0 of the set
   std::span<const std::uint8_t> bytes = {};    // [n, c, h, w] of the set: BatchImages::bytes
   std::span<const SpatialTransform> spatial =
@@ -48,6 +49,7 @@ struct FeederOptions {
   BatchImages images = BatchImages::made;
   std::vector<std::string> fields{kLabelField};   // of the samples, or kMaskField, in the batches
   std::optional<ClassWeightPolicy> weights = {};  // of the samples; not given: batches have none
+  std::shared_ptr<const BalancedSampler> sampler = {};  // in training, shuffled; null: none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
   // In training: the number of batches that such a slice is split into, returned one after another.

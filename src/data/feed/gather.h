@@ -7,6 +7,7 @@
 
 #include "data/augment/sample_program.h"
 #include "data/augment/spatial_transform.h"
+#include "data/sets/drawn_sample.h"
 #include "launcher/pack.h"
 #include "tensor/layout.h"
 
@@ -54,7 +55,7 @@ TY_HD void write_pixel(const Layout& layout, T* images, const BatchPixel& at, co
 struct GatherSource {
   const std::uint8_t* set = nullptr;           // [samples, c * set_h * set_w]: c planes of the
                                                // size that the first step reads, or set_h, set_w
-  const std::int64_t* sample_index = nullptr;  // [n]; null: sample i of the batch is i of `set`
+  const std::int64_t* sample_index = nullptr;  // [n], drawn_sample(); null: sample i is i of `set`
   const SpatialTransform* spatial = nullptr;   // [n, spatial_transforms], the first one first
   std::int32_t set_h = 0, set_w = 0, spatial_transforms = 0;
   PixelProgram pixels;  // none of them samplewise
@@ -107,7 +108,8 @@ struct GatherBatch {
   TY_HD void operator()(std::int64_t i) const {
     const BatchPixel at = batch_pixel(layout, i);
     const std::int64_t of_image = layout.extent[2] * layout.extent[3];
-    const std::int64_t index = from.sample_index == nullptr ? at.n : from.sample_index[at.n];
+    const std::int64_t index =
+        from.sample_index == nullptr ? at.n : index_of_drawn(from.sample_index[at.n]);
     const std::uint8_t* const sample =
         from.set + index * layout.extent[1] * (std::int64_t{from.set_h} * from.set_w);
     const SpatialTransform* const steps = from.spatial + at.n * from.spatial_transforms;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace trainyard {
@@ -42,6 +43,8 @@ class EpochOrder {
 
   EpochOrder() = default;
   explicit EpochOrder(const OrderOptions& options);
+  /// The given samples, in this order.
+  explicit EpochOrder(std::vector<std::int64_t> samples) : order_(std::move(samples)) {}
   /// The sample at `position`, in [0, size).
   [[nodiscard]] std::int64_t operator[](std::int64_t position) const;
 

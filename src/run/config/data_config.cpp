@@ -29,10 +29,26 @@ bool has_default_root(const std::string& source) {
 
 using config::Fields;
 
+void declare(Fields& fields, SamplerConfig& sampler) {
+  if (!fields.keys_only("{balanced: 1}")) return;
+  fields.field("balanced", sampler.balanced,
+               "1: samples of every class are equally frequent; 0: as they are; between: in "
+               "proportion to count^(1 - balanced)",
+               {.minimum = 0, .maximum = 1});
+}
+
 void declare(Fields& fields, SplitConfig& split) {
   fields.select("source", split.source, "where the samples come from", dataset_kinds());
   if (!fields.describing()) split.where = fields.where("source");
   fields.field("shuffle", split.shuffle, "a new order every epoch (training only)");
+  fields.feature(
+      "sampler", split.sampler,
+      "how often an epoch takes samples (training only): {balanced: 1} draws all classes "
+      "equally often; left out: each sample once");
+  if (fields.describing() || !split.sampler || split.shuffle) return;
+  fields.error("sampler",
+               "'sampler' draws a new order every epoch, but 'shuffle' is false; leave out one of "
+               "the two");
 }
 
 namespace {
@@ -48,6 +64,11 @@ void declare_val(Fields& fields, DataConfig& data) {
   if (fields.describing()) return;
   if (fields.given("val") == data.val_fraction.has_value()) {
     fields.error("", "'data' requires either 'val' or 'val_fraction'");
+  }
+  if (val && val->sampler) {
+    fields.error("val",
+                 "'val' has a 'sampler', but validation takes every sample once; 'sampler' is for "
+                 "'train'");
   }
   if (val) data.val = std::move(*val);
   if (!data.val_fraction || data.train.source == nullptr) return;

@@ -15,11 +15,17 @@
 
 namespace trainyard {
 
-/// One split: a source with its keys, and whether its order is shuffled.
+/// How the samples of an epoch are drawn, in place of each once.
+struct SamplerConfig {
+  double balanced = 1;  // strength, see BalancedSampler
+};
+
+/// One split: a source with its keys, and in which order it is taken.
 struct SplitConfig {
   std::shared_ptr<const DatasetSource> source;
   Position where;  // of the source's name
   bool shuffle = true;
+  std::optional<SamplerConfig> sampler = {};  // training only
 };
 
 /// Whether data sets stay on the device.

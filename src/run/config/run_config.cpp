@@ -172,6 +172,15 @@ void declare_training(Fields& fields, RunConfig& run) {
       "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");
 }
 
+void check_sampler(Fields& fields, const RunConfig& run) {
+  const config::Node& weights = run.weights.classes;
+  const bool balances = weights.kind == config::Node::Kind::text && weights.text == "balanced";
+  if (!balances || !run.data.train.sampler) return;
+  fields.error("class_weights",
+               "'class_weights: balanced' and the 'sampler' of 'data.train' both make up for rare "
+               "classes, which would then count too much; leave out one of the two");
+}
+
 void check_transport(Fields& fields, const RunConfig& run) {
   if (run.ranks.transport == RanksConfig::Transport::fp32 || !run.batch.shards) return;
   fields.error("ranks",
@@ -193,6 +202,7 @@ void declare(Fields& fields, RunConfig& run) {
   if (!fields.describing()) {
     check_heads(fields, run);
     check_metrics(fields, run);
+    check_sampler(fields, run);
   }
   check_shards_fill(fields, run);
   check_rate_scaling(fields, run);

@@ -15,6 +15,7 @@
 #include "model/training_graph.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/losses.h"
+#include "run/session/session_sampler.h"
 #include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
 
@@ -349,11 +350,13 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph&
                         .images = data.images,
                         .fields = field_names(graph),
                         .weights = weights,
+                        .sampler = sampler_of(run, *data.train),
                         .rank = ranks.rank(),
                         .ranks = ranks.size(),
                         .shards = shards_of_rank(run, ranks.size())};
   data.train_feeder = std::make_unique<Feeder>(*data.train, *data.pipeline, options);
   options.shuffle = false;
+  options.sampler = nullptr;
   options.train = false;
   options.shards = 1;
   if (weights && !run.weights.validation) options.weights = weights->counting();
