@@ -123,6 +123,11 @@ constexpr ForeignWord kWords[] = {
     {"top5 topkcategoricalaccuracy", "metrics", "top_k: 5"},
     {"f1score", "metrics", "f1"},
     {"rocauc", "metrics", "auc"},
+    {"map averageprecision averageprecisionscore", "metrics", "mean_average_precision"},
+    {"meanabsoluteerror", "metrics", "mae"},
+    {"rootmeansquarederror", "metrics", "rmse"},
+    {"r2score rsquared", "metrics", "r2"},
+    {"balancedaccuracyscore balancedacc", "metrics", "balanced_accuracy"},
     // Data.
     {"rescale rescaling totensor", "preprocess", "scale: $1/255"},
     {"normalize standardize featurewisecenter", "preprocess", "mean_rgb: train"},

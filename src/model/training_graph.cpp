@@ -57,7 +57,7 @@ class Attacher {
         continue;
       }
       const ValueId output = append(node_path(metric->output, std::string(metric->type())), metric,
-                                    {output_named(graph_, metric->output), labels_});
+                                    {output_named(graph_, metric->output), compared_with(*metric)});
       add_metric(metric, column_of(*metric), output);
     }
     add_columns_of_losses();
@@ -73,8 +73,9 @@ class Attacher {
   void add_fields() {
     add_network_input();
     result_.mask = label_shape().rank() == 0 ? "" : mask_of_losses();
-    const bool read = std::ranges::any_of(objectives_.metrics,
-                                          [](const auto& metric) { return !metric->of_split(); });
+    const bool read = std::ranges::any_of(objectives_.metrics, [](const auto& metric) {
+      return !metric->of_split() && !metric->of_target();
+    });
     if (read) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
     if (objectives_.weighted || !result_.mask.empty()) {
@@ -137,6 +138,19 @@ class Attacher {
     graph_.inputs.push_back(value);
     result_.fields.push_back({of.name, value});
     return value;
+  }
+
+  /// What a metric compares its output with.
+  ValueId compared_with(const Metric& metric) {
+    if (!metric.of_target()) return labels_;
+    for (const auto& loss : objectives_.losses) {
+      if (loss->values().output == metric.output) return field(loss->values().target);
+    }
+    throw Error(ErrorKind::config,
+                "metric '" + column_of(metric) + "' compares " +
+                    (metric.output.empty() ? "the last layer" : "output '" + metric.output + "'") +
+                    " with the target of its loss, but no loss is on it; add one to 'heads' or "
+                    "remove the metric");
   }
 
   ValueId append(const std::string& path, std::shared_ptr<const Op> op,

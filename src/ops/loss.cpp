@@ -69,6 +69,12 @@ Signature infer_per_row(std::string_view op, std::span<const Shape> inputs,
   return per_row(labels);
 }
 
+Signature infer_per_target(std::string_view op, std::span<const Shape> inputs) {
+  TY_CHECK(inputs.size() == 2, "metrics have two inputs");
+  if (inputs[0].rank() != 2 || inputs[1] != inputs[0]) return infer_per_row(op, inputs, 1);
+  return per_row(labels_of(inputs[0]));
+}
+
 Signature LossOp::infer(std::span<const Shape> inputs) const {
   const std::string_view op = kind_->name;
   const Shape& values = inputs[0];

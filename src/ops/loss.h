@@ -80,6 +80,10 @@ class LossOp final : public Op {
 [[nodiscard]] Signature infer_per_row(std::string_view op, std::span<const Shape> inputs,
                                       std::int64_t least_classes);
 
+/// The same of what compares [n, classes] with a loss's target: labels as above, or numbers [n,
+/// classes].
+[[nodiscard]] Signature infer_per_target(std::string_view op, std::span<const Shape> inputs);
+
 /// Losses that a sum can have.
 inline constexpr std::size_t kMostLosses = 8;
 

@@ -26,22 +26,63 @@ double f1(const ClassCounts& counts) {
   return both > 0 ? 2 * counts.right / both : 0;
 }
 
-constexpr std::array<ClassRatio, 6> kRatios{{
+double micro_f1(std::span<const double> sums) {
+  ClassCounts all;
+  for (std::int64_t c = 0; c < std::ssize(sums) / 3; ++c) {
+    const ClassCounts counts = counts_of_class(sums, c);
+    all.right += counts.right;
+    all.predicted += counts.predicted;
+    all.labelled += counts.labelled;
+  }
+  return f1(all);
+}
+
+double weighted_f1(std::span<const double> sums) {
+  double total = 0, labelled = 0;
+  for (std::int64_t c = 0; c < std::ssize(sums) / 3; ++c) {
+    const ClassCounts counts = counts_of_class(sums, c);
+    total += counts.labelled * f1(counts);
+    labelled += counts.labelled;
+  }
+  return labelled > 0 ? total / labelled : 0;
+}
+
+double balanced_accuracy(std::span<const double> sums) {
+  double total = 0, present = 0;
+  for (std::int64_t c = 0; c < std::ssize(sums) / 3; ++c) {
+    const ClassCounts counts = counts_of_class(sums, c);
+    if (counts.labelled == 0) continue;
+    total += recall(counts);
+    ++present;
+  }
+  return present > 0 ? total / present : 0;
+}
+
+template <double (*ratio)(const ClassCounts&)>
+double macro(std::span<const double> sums) {
+  return mean_over_classes(sums, ratio);
+}
+
+constexpr std::array<ClassRatio, 9> kRatios{{
     {"precision",
      "samples predicted as a class that have its label, as a fraction: of class 1 of a single "
      "output, else the mean over classes",
-     &precision},
+     &macro<&precision>},
     {"recall",
      "samples with a class's label that are predicted as it, as a fraction: of class 1 of a single "
      "output, else the mean over classes",
-     &recall},
+     &macro<&recall>},
     {"f1",
      "harmonic mean of a class's precision and recall: of class 1 of a single output, else the "
      "mean over classes",
-     &f1},
-    {"macro_precision", "precision: the mean over classes", &precision, true},
-    {"macro_recall", "recall: the mean over classes", &recall, true},
-    {"macro_f1", "f1: the mean over classes", &f1, true},
+     &macro<&f1>},
+    {"macro_precision", "precision: the mean over classes", &macro<&precision>, true},
+    {"macro_recall", "recall: the mean over classes", &macro<&recall>, true},
+    {"macro_f1", "f1: the mean over classes", &macro<&f1>, true},
+    {"micro_f1", "f1 of the counts of all classes together", &micro_f1, true},
+    {"weighted_f1", "f1: the mean over classes, each weighted by its samples", &weighted_f1, true},
+    {"balanced_accuracy", "recall: the mean over the classes that have samples", &balanced_accuracy,
+     true},
 }};
 
 std::string threshold_text(const std::optional<double>& threshold) {
@@ -115,7 +156,7 @@ Signature ClassMetricOp::infer(std::span<const Shape> inputs) const {
 std::string ClassMetricOp::attributes() const { return threshold_text(threshold_); }
 
 double ClassMetricOp::finish(std::span<const double> sums, std::int64_t /*samples*/) const {
-  return mean_over_classes(sums, ratio_->of);
+  return ratio_->of(sums);
 }
 
 std::shared_ptr<const Metric> ClassMetricOp::with_threshold(double threshold) const {
@@ -123,6 +164,66 @@ std::shared_ptr<const Metric> ClassMetricOp::with_threshold(double threshold) co
   const auto metric = std::make_shared<ClassMetricOp>(type(), threshold);
   metric->output = output;
   return metric;
+}
+
+namespace {
+
+using Measure = RegressionMetricOp::Measure;
+
+/// Numbers of each output in a row.
+std::int64_t numbers_of(Measure measure) { return measure == Measure::r2 ? 4 : 1; }
+
+/// Of output c of sums [4, outputs].
+double r2_of_output(std::span<const double> sums, std::size_t c, double rows) {
+  constexpr double kSpread = 1e-12;  // of the squares, below which a target counts as constant
+  const std::size_t outputs = sums.size() / 4;
+  const double left = sums[c], sum = sums[outputs + c];
+  const double squares = sums[2 * outputs + c] + sums[3 * outputs + c];
+  const double all = squares - sum * sum / rows;
+  if (all != all || left != left) return std::numeric_limits<double>::quiet_NaN();
+  if (all <= kSpread * squares) return left == 0 ? 1 : 0;
+  return 1 - left / all;
+}
+
+}  // namespace
+
+std::string_view RegressionMetricOp::type() const {
+  return measure_ == Measure::mae    ? "mean_absolute_error"
+         : measure_ == Measure::rmse ? "root_mean_squared_error"
+                                     : "r2_score";
+}
+
+std::string RegressionMetricOp::column() const {
+  return measure_ == Measure::mae ? "mae" : measure_ == Measure::rmse ? "rmse" : "r2";
+}
+
+Signature RegressionMetricOp::infer(std::span<const Shape> inputs) const {
+  Signature signature = infer_per_target(type(), inputs);
+  if (measure_ == Measure::mae) return signature;
+  signature.outputs[0] = {signature.outputs[0].n(), numbers_of(measure_) * inputs[0].c()};
+  return signature;
+}
+
+double RegressionMetricOp::finish(std::span<const double> sums, std::int64_t rows) const {
+  const auto count = static_cast<double>(rows);
+  if (measure_ == Measure::mae) return sums[0] / count;
+  if (measure_ == Measure::r2 && rows < 2) return std::numeric_limits<double>::quiet_NaN();
+  const auto outputs = sums.size() / static_cast<std::size_t>(numbers_of(measure_));
+  double total = 0;
+  for (std::size_t c = 0; c < outputs; ++c) {
+    total += measure_ == Measure::r2 ? r2_of_output(sums, c, count) : std::sqrt(sums[c] / count);
+  }
+  return total / static_cast<double>(outputs);
+}
+
+bool lower_is_better(std::string_view column) {
+  if (column.find("loss") != column.npos || column.find("error") != column.npos) return true;
+  constexpr std::array<std::string_view, 4> kLess{"mae", "rmse", "perplexity",
+                                                  "bits_per_character"};
+  return std::ranges::any_of(kLess, [&](std::string_view name) {
+    if (!column.ends_with(name)) return false;
+    return column.size() == name.size() || column[column.size() - name.size() - 1] == '_';
+  });
 }
 
 Signature LikelihoodOp::infer(std::span<const Shape> inputs) const {
@@ -169,6 +270,11 @@ std::unique_ptr<Metric> read_ratio(config::Fields& fields) {
   return with_output(fields, std::make_unique<ClassMetricOp>(kRatios[index].name, threshold));
 }
 
+template <Measure measure>
+std::unique_ptr<Metric> read_regression(config::Fields& fields) {
+  return with_output(fields, std::make_unique<RegressionMetricOp>(measure));
+}
+
 template <std::size_t... indices>
 auto list_metrics(std::index_sequence<indices...>) {
   using Entry = config::Kind<Metric>;
@@ -184,12 +290,24 @@ auto list_metrics(std::index_sequence<indices...>) {
             [](config::Fields& fields) {
               return with_output(fields, std::make_unique<LikelihoodOp>("bits_per_character"));
             }},
-      Entry{"auc",
-            "area under the receiver operating characteristic, of the last layer on the validation "
-            "split; of several classes the mean, each against the others",
+      Entry{
+          "auc",
+          "area under the receiver operating characteristic, of the last layer on the validation "
+          "split; of several classes the mean, each against the others",
+          [](config::Fields&) -> std::unique_ptr<Metric> { return std::make_unique<AucMetric>(); }},
+      Entry{"mean_average_precision",
+            "area under the precision-recall steps of the last layer on the validation split, the "
+            "mean over classes; several labels at once if the loss has such a target",
             [](config::Fields&) -> std::unique_ptr<Metric> {
-              return std::make_unique<AucMetric>();
-            }}};
+              return std::make_unique<AveragePrecisionMetric>();
+            }},
+      Entry{"mae", "mean absolute difference from the loss's target",
+            &read_regression<Measure::mae>},
+      Entry{"rmse", "root of the mean squared difference from the loss's target",
+            &read_regression<Measure::rmse>},
+      Entry{"r2",
+            "explained part of the variance of the loss's target: 1 - squared error / variance",
+            &read_regression<Measure::r2>}};
 }
 
 }  // namespace

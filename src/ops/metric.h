@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-/// A metric: from values [n, classes] and labels i32 [n] to numbers per row, [n] or [n, width]
+/// A metric: from values [n, classes] and labels i32 [n], or the target of a loss, to numbers per
+/// row, [n] or [n, width]
 /// in the arithmetic type, whose sums over rows make its value. A row is a sample or, of values
 /// [n, classes, 1, t] with labels [n, t], a position. Padding (from StepState::valid on) gives
 /// zeros.
@@ -34,6 +35,8 @@ class Metric : public Op {
   /// True if it has no numbers per row: its value is made of the outputs for a whole split, on the
   /// host, for which a training epoch has none.
   [[nodiscard]] virtual bool of_split() const { return false; }
+  /// True if it compares its output with the target of the loss on it, in place of the label.
+  [[nodiscard]] virtual bool of_target() const { return false; }
   /// True if its values must be what cross_entropy takes, before the softmax.
   [[nodiscard]] virtual bool reads_logits() const { return false; }
   /// The same with this threshold, above which a single output predicts class 1, or null if it has
@@ -91,16 +94,17 @@ struct ClassCounts {
 [[nodiscard]] double mean_over_classes(std::span<const double> sums,
                                        double (*ratio)(const ClassCounts&));
 
-/// What a metric makes of a class's counts. A ratio whose denominator is 0 counts as 0, as in
-/// scikit-learn.
+/// What a metric makes of the classes' counts, sums [3, classes]. A ratio whose denominator is 0
+/// counts as 0, as in scikit-learn.
 struct ClassRatio {
   std::string_view name, help;
-  double (*of)(const ClassCounts&);
-  bool macro = false;  // the mean over both classes of a single output too, instead of class 1's
+  double (*of)(std::span<const double> sums);
+  bool both = false;  // of both classes of a single output, instead of class 1
 };
 
-/// Precision, recall and F1, and their forms `macro_`: [[n, outputs], labels i32 [n]] to [n, 3 *
-/// classes], or of positions as other metrics; a single output has the classes 0 and 1.
+/// Precision, recall and F1, their averages over classes, and balanced accuracy: [[n, outputs],
+/// labels i32 [n]] to [n, 3 * classes], or of positions as other metrics; a single output has the
+/// classes 0 and 1.
 class ClassMetricOp final : public Metric {
  public:
   /// `type` is the name of a ratio.
@@ -135,6 +139,31 @@ class LikelihoodOp final : public Metric {
   std::string_view type_;  // a literal
 };
 
+/// How far numbers are from a loss's target, as scikit-learn's function of the op's name, averages
+/// over outputs: [[n, outputs], target] to [n, width]. The target is that of losses (ops/loss.h).
+///   mae   mean_absolute_error: a row's mean of |x - t|
+///   rmse  root_mean_squared_error: squares (x - t)^2 of each output; the mean of their means'
+///   roots r2    r2_score: 1 - sum of (x - t)^2 / sum of (t - mean of t)^2, from (x - t)^2, t and
+///   t^2 of
+///         each output, the last as a rounded square and what it lacks. Of a target that is
+///         constant, up to a deviation of a millionth of its root mean square, 1 if every x is t,
+///         else 0; NaN of fewer than two rows.
+class RegressionMetricOp final : public Metric {
+ public:
+  enum class Measure { mae, rmse, r2 };
+  explicit RegressionMetricOp(Measure measure) : measure_(measure) {}
+  [[nodiscard]] Measure measure() const { return measure_; }
+
+  [[nodiscard]] std::string_view type() const override;
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] std::string column() const override;
+  [[nodiscard]] double finish(std::span<const double> sums, std::int64_t rows) const override;
+  [[nodiscard]] bool of_target() const override { return true; }
+
+ private:
+  Measure measure_;
+};
+
 /// The area under the receiver operating characteristic, of which a graph has the name alone: its
 /// value is that of mean_area_under_curve() (report/area_under_curve.h) for all outputs of the last
 /// layer.
@@ -148,6 +177,24 @@ class AucMetric final : public Metric {
     return std::numeric_limits<double>::quiet_NaN();
   }
 };
+
+/// The mean of the classes' average precisions, also of several labels at once, of which a graph
+/// has the name alone: see mean_average_precision() (report/average_precision.h).
+class AveragePrecisionMetric final : public Metric {
+ public:
+  [[nodiscard]] std::string_view type() const override { return "mean_average_precision"; }
+  [[nodiscard]] Signature infer(std::span<const Shape>) const override { return {}; }
+  [[nodiscard]] Contract contract() const override { return {}; }
+  [[nodiscard]] bool of_split() const override { return true; }
+  [[nodiscard]] bool of_target() const override { return true; }
+  [[nodiscard]] double finish(std::span<const double>, std::int64_t) const override {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+/// True for the column of a loss, an error or a metric of which less is better, with any prefix:
+/// "val_loss", "aux_rmse", "val_perplexity".
+[[nodiscard]] bool lower_is_better(std::string_view column);
 
 /// The YAML names, helps and readers of all metrics, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Metric>> metric_kinds();

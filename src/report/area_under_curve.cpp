@@ -2,65 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <vector>
+
+#include "report/class_scores.h"
 
 namespace trainyard {
 namespace {
 
-struct Scored {
-  double score = 0;
-  bool of_class = false;
-};
-
-/// Of each row: what turns its logits x into log p = x - top - log_sum, which keeps apart what p
-/// would round to 1.
-struct LogSum {
-  double top = 0, log_sum = 0;
-};
-
-std::size_t width_of(const SplitOutputs& outputs) {
-  return outputs.rows.size() / outputs.labels.size();
-}
-
-/// Empty if the rows are probabilities, or a single output.
-std::vector<LogSum> log_sums(const SplitOutputs& outputs) {
-  const std::size_t width = width_of(outputs);
-  std::vector<LogSum> sums;
-  if (width == 1 || !outputs.logits) return sums;
-  for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
-    const std::span<const float> row = outputs.rows.subspan(i * width, width);
-    const double top = *std::ranges::max_element(row);
-    double others = 0;
-    for (const float value : row) others += std::exp(value - top);
-    sums.push_back({.top = top, .log_sum = std::log(others)});
-  }
-  return sums;
-}
-
-std::vector<Scored> scored_samples(const SplitOutputs& outputs, std::span<const LogSum> sums,
-                                   std::int64_t c) {
-  const std::size_t width = width_of(outputs);
-  std::vector<Scored> samples;
-  for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
-    if (outputs.labels[i] < 0) continue;
-    double score = 0;
-    if (width == 1) {
-      score = c == 1 ? outputs.rows[i] : -outputs.rows[i];
-    } else {
-      score = outputs.rows[i * width + static_cast<std::size_t>(c)];
-      if (!sums.empty()) score = score - sums[i].top - sums[i].log_sum;
-    }
-    samples.push_back({score, outputs.labels[i] == c});
-  }
-  return samples;
-}
-
-std::optional<double> area_of(std::vector<Scored> samples) {
-  if (std::ranges::any_of(samples, [](const Scored& one) { return std::isnan(one.score); })) {
+std::optional<double> area_of(std::vector<ScoredSample> samples) {
+  if (std::ranges::any_of(samples, [](const ScoredSample& one) { return std::isnan(one.score); })) {
     return std::nullopt;
   }
-  std::ranges::sort(samples, {}, &Scored::score);
+  std::ranges::sort(samples, {}, &ScoredSample::score);
   // Twice the number of pairs in the right order: whole numbers, exact in double.
   double pairs = 0, below = 0, own = 0;
   for (std::size_t begin = 0, end = 0; begin < samples.size(); begin = end) {

@@ -128,18 +128,32 @@ double probability_of(std::span<const float> row, std::int64_t index, bool logit
   return std::exp(own - largest) / sum;
 }
 
-std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs, std::size_t most) {
-  std::vector<Mistake> mistakes;
+std::vector<SamplePrediction> sample_predictions(const SplitOutputs& outputs) {
+  std::vector<SamplePrediction> predictions;
   const std::size_t width = outputs.rows.size() / outputs.labels.size();
   for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
     const std::span<const float> row = outputs.rows.subspan(i * width, width);
     const std::int64_t predicted = predicted_class(row, outputs);
-    if (outputs.labels[i] < 0 || predicted == outputs.labels[i] || predicted == outputs.classes)
-      continue;
+    SamplePrediction one{.label = outputs.labels[i], .predicted = -1};
+    if (predicted != outputs.classes) {
+      one.predicted = predicted;
+      one.probability = probability_of(row, predicted, outputs.logits);
+    }
+    predictions.push_back(one);
+  }
+  return predictions;
+}
+
+std::vector<Mistake> most_confident_mistakes(std::span<const SamplePrediction> predictions,
+                                             std::size_t most) {
+  std::vector<Mistake> mistakes;
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const SamplePrediction& one = predictions[i];
+    if (one.label < 0 || one.predicted < 0 || one.predicted == one.label) continue;
     mistakes.push_back({.sample = static_cast<std::int64_t>(i),
-                        .label = outputs.labels[i],
-                        .predicted = predicted,
-                        .probability = probability_of(row, predicted, outputs.logits)});
+                        .label = one.label,
+                        .predicted = one.predicted,
+                        .probability = one.probability});
   }
   std::ranges::stable_sort(mistakes, std::ranges::greater{}, &Mistake::probability);
   mistakes.resize(std::min(mistakes.size(), most));

@@ -60,7 +60,19 @@ struct ClassRow {
 [[nodiscard]] std::string classes_text(std::span<const ClassRow> rows,
                                        std::span<const std::string> names);
 
-// Wrong predictions of a split.
+/// The probability of class `index` in a row of `outputs`.
+[[nodiscard]] double probability_of(std::span<const float> row, std::int64_t index, bool logits);
+
+// Predictions of a split, sample by sample, and the wrong ones of them.
+
+struct SamplePrediction {
+  std::int64_t label = 0;      // below 0: not counted
+  std::int64_t predicted = 0;  // -1: none, as an output is NaN
+  double probability = 0;      // of the predicted class
+};
+
+/// Of each row.
+[[nodiscard]] std::vector<SamplePrediction> sample_predictions(const SplitOutputs& outputs);
 
 struct Mistake {
   std::int64_t sample = 0;
@@ -69,13 +81,10 @@ struct Mistake {
   double probability = 0;  // of the predicted class
 };
 
-/// The probability of class `index` in a row of `outputs`.
-[[nodiscard]] double probability_of(std::span<const float> row, std::int64_t index, bool logits);
-
 /// The wrong predictions with the highest probabilities, at most `most` of them, the highest first,
-/// equal ones by index. Rows with a NaN predict nothing and are left out.
-[[nodiscard]] std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs,
-                                                           std::size_t most = 100);
+/// equal ones by index. Those of no class are left out.
+[[nodiscard]] std::vector<Mistake> most_confident_mistakes(
+    std::span<const SamplePrediction> predictions, std::size_t most = 100);
 
 /// mistakes.csv: sample,label,predicted,probability, and file with `files`, one for each mistake;
 /// none: samples have no files. `names` are those of the classes.

@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "report/area_under_curve.h"
+#include "report/average_precision.h"
+#include "run/session/sample_losses.h"
 #include "run/session/session_model.h"
 
 namespace trainyard {
@@ -25,18 +27,26 @@ std::size_t own_weights_of(const Dataset& set, const ClassWeightPolicy& rule) {
              : static_cast<std::size_t>(found - fields.begin());
 }
 
-std::vector<std::int32_t> counted_labels(const Dataset& set,
-                                         const std::optional<ClassWeightPolicy>& rule) {
-  const std::size_t own_weights = rule ? own_weights_of(set, *rule) : 0;
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
+/// By sample: whether its weight is not 0.
+std::vector<bool> counted_samples(const Dataset& set,
+                                  const std::optional<ClassWeightPolicy>& rule) {
+  std::vector<bool> counted(static_cast<std::size_t>(set.size()), true);
+  if (!rule) return counted;
+  const std::size_t own_weights = own_weights_of(set, *rule);
   for (std::int64_t i = 0; i < set.size(); ++i) {
-    const std::int32_t label = set.label(i);
     float own = 1;
     if (own_weights > 0) {
       set.read_field(own_weights, i, reinterpret_cast<std::byte*>(&own));
     }
-    const bool counts = !rule || rule->weight(label, own) != 0;
-    labels[static_cast<std::size_t>(i)] = counts ? label : -1;
+    counted[static_cast<std::size_t>(i)] = rule->weight(set.label(i), own) != 0;
+  }
+  return counted;
+}
+
+std::vector<std::int32_t> counted_labels(const Dataset& set, const std::vector<bool>& counted) {
+  std::vector<std::int32_t> labels(counted.size());
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    labels[i] = counted[i] ? set.label(static_cast<std::int64_t>(i)) : -1;
   }
   return labels;
 }
@@ -57,10 +67,13 @@ ClassTables class_tables(const Dataset& set, std::span<const float> outputs, dou
                            .logits = threshold == 0};
   ConfusionMatrix matrix(split);
   std::vector<ClassRow> rows = class_rows(split, matrix);
+  std::vector<SamplePrediction> predictions = sample_predictions(split);
+  std::vector<Mistake> mistakes = most_confident_mistakes(predictions);
   return {.names = set.class_names(),
           .matrix = std::move(matrix),
           .rows = std::move(rows),
-          .mistakes = most_confident_mistakes(split)};
+          .predictions = std::move(predictions),
+          .mistakes = std::move(mistakes)};
 }
 
 std::vector<TextFile> csv_files(const ClassTables& tables, const Dataset& set) {
@@ -79,21 +92,33 @@ void write_class_tables(const RunFolder& folder, const ClassTables& tables, cons
 
 SplitMetrics::SplitMetrics(const RunConfig& run, const Dataset& set,
                            const std::optional<ClassWeightPolicy>& rule)
-    : labels_(counted_labels(set, rule)),
+    : labels_(counted_labels(set, counted_samples(set, rule))),
+      targets_(split_targets(run, set).value_or(SplitTargets{}).numbers),
+      counted_(counted_samples(set, rule)),
       classes_(std::max<std::int64_t>(set.classes(), 2)),
       threshold_(usual_threshold(run)) {}
 
 double SplitMetrics::value(const Metric& metric, std::span<const float> rows) const {
-  TY_CHECK(metric.type() == "auc", "a metric of the split that is known here");
   const SplitOutputs outputs{.rows = rows,
                              .labels = labels_,
                              .classes = classes_,
                              .threshold = threshold_,
                              .logits = threshold_ == 0};
-  return mean_area_under_curve(outputs).value_or(std::numeric_limits<double>::quiet_NaN());
+  const bool area = metric.type() == "auc";
+  TY_CHECK(area || metric.type() == "mean_average_precision", "a metric of the split");
+  const std::optional<double> value = area ? mean_area_under_curve(outputs) : precision_of(outputs);
+  return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::optional<double> SplitMetrics::precision_of(const SplitOutputs& outputs) const {
+  if (targets_.empty()) return mean_average_precision(outputs);
+  return mean_average_precision(outputs.rows, targets_, counted_);
 }
 
 std::string SplitMetrics::fault() const {
+  if (!targets_.empty()) {
+    return "an output of the network is not a number, or no sample has a label";
+  }
   std::set<std::int32_t> classes(labels_.begin(), labels_.end());
   classes.erase(-1);
   if (classes.size() > 1) return "an output of the network is not a number";

@@ -22,7 +22,8 @@ struct ClassTables {
   std::vector<std::string> names;  // of the classes
   ConfusionMatrix matrix;
   std::vector<ClassRow> rows;
-  std::vector<Mistake> mistakes;
+  std::vector<SamplePrediction> predictions;  // by sample
+  std::vector<Mistake> mistakes;              // of these
 };
 
 /// Of the predictions that `outputs`, [set.size(), width], make; with width 1 a value above
@@ -54,7 +55,11 @@ class SplitMetrics {
   [[nodiscard]] std::string fault() const;
 
  private:
+  [[nodiscard]] std::optional<double> precision_of(const SplitOutputs& outputs) const;
+
   std::vector<std::int32_t> labels_;  // by sample; -1: not counted
+  std::vector<float> targets_;  // [samples, width] of the loss on the last layer; empty: labels
+  std::vector<bool> counted_;   // by sample, beside targets_
   std::int64_t classes_;
   double threshold_;
 };

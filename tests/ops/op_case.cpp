@@ -98,8 +98,12 @@ std::shared_ptr<const Op> with_relu(const Op& op) {
 
 enum class Family { op, loss, metric };
 
+/// The metric mae, whose name in run files is that of a loss too.
+constexpr std::string_view kMaeMetric = "mean_absolute_error";
+
 Family family_of(const Node& op) {
   const std::string& name = op.kind == Node::Kind::map ? op.entries.at(0).key : op.text;
+  if (name == kMaeMetric) return Family::metric;
   for (const auto& kind : loss_kinds()) {
     if (kind.name == name) return Family::loss;
   }
@@ -129,6 +133,7 @@ std::unique_ptr<Op> read_op(const Node& op, const WrittenCase& written,
   body.kind = Node::Kind::map;
   body.where = op.where;
   body.entries = {{"op", op.where, op}};
+  if (op.text == kMaeMetric) body.entries[0].value.text = "mae";
   config::Fields fields(body, nullptr, "case", written.profile, diagnostics);
   std::unique_ptr<Op> result = read_of_family(fields, family_of(op));
   fields.finish();

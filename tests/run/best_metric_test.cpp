@@ -110,3 +110,32 @@ TEST_CASE("a plateau beside a schedule that changes the rate multiplies it, with
   CHECK(plateau_warning(lowered_by("{}")).empty());
   CHECK(plateau_warning(judged_by("{metric: val_loss}")).empty());
 }
+
+TEST_CASE("the best epoch has the lowest error or perplexity, and the highest of another metric") {
+  struct Case {
+    const char *metric, *column;
+    bool larger;
+  };
+  const Case cases[] = {{"mae", "val_mae", false},
+                        {"rmse", "val_rmse", false},
+                        {"perplexity", "val_perplexity", false},
+                        {"r2", "val_r2", true},
+                        {"micro_f1", "val_micro_f1", true},
+                        {"weighted_f1", "val_weighted_f1", true},
+                        {"balanced_accuracy", "val_balanced_accuracy", true},
+                        {"mean_average_precision", "val_mean_average_precision", true}};
+  const std::string run(test::kTinyRun);
+  for (const Case& one : cases) {
+    CAPTURE(one.metric);
+    const std::string metrics = run + "metrics: [" + one.metric + "]\nearly_stop: {patience: 2}\n";
+    const auto rule_of = [](const RunConfig& config) {
+      return best_metric_of(config, metric_names(config));
+    };
+    const BestMetric usual = rule_of(test::read_run(metrics));
+    CHECK(usual.metric == 0);
+    CHECK(usual.larger_is_better == one.larger);
+    const std::string best = metrics + "checkpoint: {best: {metric: " + one.column;
+    CHECK(rule_of(test::read_run(best + "}}\n")).larger_is_better == one.larger);
+    CHECK(rule_of(test::read_run(best + ", mode: max}}\n")).larger_is_better);
+  }
+}

@@ -142,3 +142,55 @@ TEST_CASE("the area may select the best model and lower the rate, but has no val
       monitored("auc").find("plateau: 'monitor': 'auc' is measured on the validation split alone; "
                             "write 'val_auc'") != std::string::npos);
 }
+
+TEST_CASE("mean average precision is of classes or, by the loss's target, of several labels") {
+  MemorySamples samples{
+      .image = {1, 1, 1}, .floats = std::vector<float>(3), .labels = {1, 0, 1}, .classes = 2};
+  const std::vector<float> tags{1, 0, 0, 1, 1, 0};
+  const auto bytes = std::as_bytes(std::span(tags));
+  samples.fields.push_back({.of = {.name = "tags", .shape = {2}, .type = DType::f32},
+                            .values = {bytes.begin(), bytes.end()}});
+  const MemoryDataset set(std::move(samples));
+  const auto value = [&](const std::string& loss, const std::vector<float>& outputs,
+                         const std::optional<ClassWeightPolicy>& rule = {}) {
+    const RunConfig run =
+        read_run(binary("metrics: [mean_average_precision]\n", "[dense: 2]", loss));
+    return SplitMetrics(run, set, rule).value(*run.metrics[0], outputs);
+  };
+  CHECK(value("binary_cross_entropy", {3, 2, 1}) == (1.0 + 2.0 / 3) / 2);
+  const std::string of_tags = "{binary_cross_entropy: {target: tags}}";
+  // Of tag 0: 0.5 at rank 1, then 2 / 2; of tag 1: rank 2 of 3.
+  CHECK(value(of_tags, {1, 9, 3, 5, 2, 1}) == ((0.5 + 2.0 / 3) / 2 + 0.5) / 2);
+  CHECK(value(of_tags, {1, 9, 3, 5, 2, 1}, ClassWeightPolicy{.ignored = 0}) == 1);
+}
+
+TEST_CASE("metrics of numbers read the target of the loss on their output, and no label") {
+  const std::string price = "{mse: {target: price}}";
+  const std::string measured = "metrics: [mae, rmse, r2]\n";
+  const TrainingGraph graph =
+      make_training_graph(read_run(binary(measured, "[dense: 2]", price)), 2);
+  REQUIRE(graph.fields.size() == 1);
+  CHECK(graph.fields[0].name == "price");
+  CHECK(metric_columns(graph) == std::vector<std::string>{"mae", "rmse", "r2"});
+  CHECK(metric_sums(graph) == 1 + 2 + 8);
+  const auto on_aux = [&](const std::string& more) {
+    return graph_refusal(
+        "name: tiny\nnetwork: {input: [1, 2, 3], layers: [{dense: 2, as: aux}, dense: 2], outputs: "
+        "[aux]}\ndata: {train: {source: synthetic, shape: [1, 2, 3], classes: 2}, val: {source: "
+        "synthetic, shape: [1, 2, 3], classes: 2}}\nbatch: {total: 2}\noptimizer: sgd\nepochs: 1\n"
+        "loss: {cross_entropy: {output: aux}}\n" +
+        more);
+  };
+  CHECK(on_aux("metrics: [rmse]\n") ==
+        "metric 'rmse' compares the last layer with the target of its loss, but no loss is on it; "
+        "add one to 'heads' or remove the metric");
+  CHECK(on_aux("metrics: [rmse: {output: aux}]\n") == "accepted");
+  CHECK(on_aux("metrics: [rmse]\nheads: [mse: {target: price}]\n") == "accepted");
+  const MemoryDataset unlabelled({.image = {1, 1, 1}, .floats = {0}, .labels = {-1}, .classes = 2});
+  const auto labels = [&](const std::string& metrics) {
+    const RunConfig run = read_run(binary("metrics: [" + metrics + "]\n", "[dense: 2]", price));
+    return trainyard::test::refusal([&] { require_labels(run, unlabelled, "it"); });
+  };
+  CHECK(labels("r2, mean_average_precision") == "accepted");
+  CHECK(labels("r2, accuracy").find("has label -1, which is no class") != std::string::npos);
+}

@@ -1,4 +1,5 @@
-// Losses: a value and a gradient for each row of a batch; and the metrics that are likelihoods.
+// Losses: a value and a gradient for each row of a batch; and the metrics that read the same
+// targets.
 #pragma once
 
 #include <array>
@@ -262,9 +263,68 @@ struct LikelihoodFunctors : FunctorsOf<LikelihoodOp> {
   }
 };
 
+/// The numbers of a row of RegressionMetricOp.
+template <class T>
+struct RegressionRows {
+  using A = Arithmetic<T>;
+  using Measure = RegressionMetricOp::Measure;
+  LossRows<T> rows;
+  A* numbers;  // [n, width]
+  std::int64_t width;
+  Measure measure;
+
+  /// What stands in column `at` of the row.
+  [[nodiscard]] TY_HD A number(const LossRow<T>& row, std::int64_t at) const {
+    const std::int64_t c = at % row.classes, part = at / row.classes;
+    const A t = row.target(c), d = row.value(c) - t, square = t * t;
+    return part == 0 ? d * d : part == 1 ? t : part == 2 ? square : math::fma(t, t, -square);
+  }
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    A* const out = numbers + n * width;
+    if (!rows.counts(n)) return team.each(width, [&](std::int64_t at) { out[at] = A(0); });
+    const LossRow<T> row = rows.row(n);
+    if (!row.has_target()) {
+      return team.each(width, [&](std::int64_t at) { out[at] = math::kNotANumber<A>; });
+    }
+    if (measure != Measure::mae) {
+      return team.each(width, [&](std::int64_t at) { out[at] = number(row, at); });
+    }
+    const A sum = team.template sum<A>(
+        row.classes, [&](std::int64_t c) { return math::abs(row.value(c) - row.target(c)); });
+    team.once([&] { out[0] = sum / A(row.classes); });
+  }
+};
+
+struct RegressionFunctors : FunctorsOf<RegressionMetricOp> {
+  static constexpr std::array<std::string_view, 3> kOps{"mean_absolute_error",
+                                                        "root_mean_squared_error", "r2_score"};
+  static constexpr bool kElementwise = false;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    if (step.backward()) return;  // metrics have no gradient, and none is requested
+    const TensorView &values = tensors.inputs[0], &target = tensors.inputs[1];
+    LossRows<T> rows{.x = values.as<T>(),
+                     .classes = values.layout.extent[1],
+                     .smoothing = 0,
+                     .positions = values.layout.extent[3],
+                     .state = tensors.batch.state};
+    if (target.type == DType::f32) {
+      rows.dense = target.as<const float>();
+    } else {
+      rows.labels = target.as<const std::int32_t>();
+    }
+    const TensorView& numbers = tensors.outputs[0];
+    const std::int64_t width = numbers.layout.rank == 1 ? 1 : numbers.layout.extent[1];
+    launcher.rows(values.layout.extent[0] * rows.positions,
+                  RegressionRows<T>{rows, numbers.as<Arithmetic<T>>(), width, op.measure()});
+  }
+};
+
 template <class... Functions>
-std::tuple<LossFunctors<Functions>..., LossSumFunctors, LikelihoodFunctors> list_losses(
-    std::tuple<Functions...>);
+std::tuple<LossFunctors<Functions>..., LossSumFunctors, LikelihoodFunctors, RegressionFunctors>
+    list_losses(std::tuple<Functions...>);
 
 /// The functors of every loss, and those above.
 using LossList = decltype(list_losses(std::declval<LossFunctions>()));

@@ -119,8 +119,9 @@ struct ClassCountRows {
 };
 
 struct ClassMetricFunctors : FunctorsOf<ClassMetricOp> {
-  static constexpr std::array<std::string_view, 6> kOps{
-      "precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1"};
+  static constexpr std::array<std::string_view, 9> kOps{
+      "precision", "recall",   "f1",          "macro_precision",  "macro_recall",
+      "macro_f1",  "micro_f1", "weighted_f1", "balanced_accuracy"};
   static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
@@ -129,7 +130,7 @@ struct ClassMetricFunctors : FunctorsOf<ClassMetricOp> {
     const TensorView& values = tensors.inputs[0];
     const Layout& counts = tensors.outputs[0].layout;
     const std::int64_t outputs = values.layout.extent[1];
-    const std::int64_t first = outputs == 1 && !op.ratio().macro ? 1 : 0;
+    const std::int64_t first = outputs == 1 && !op.ratio().both ? 1 : 0;
     const std::int64_t positions = values.layout.extent[3];
     launcher.rows(
         values.layout.extent[0] * positions,

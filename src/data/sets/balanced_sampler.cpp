@@ -35,7 +35,9 @@ double weight_of_class(std::int64_t count, double strength) {
 /// in consecutive stretches of these lengths. On average over epochs they are the shares.
 std::vector<std::int64_t> whole_shares(const std::vector<double>& shares, std::int64_t size,
                                        const OrderOptions& options) {
-  const double u = std::ldexp(static_cast<double>(drawn_key(options, kRounding, 0) >> 32), -32);
+  constexpr int kBits = 20;  // few enough for sums with whole numbers below 2^33 to be exact
+  const std::uint64_t drawn = drawn_key(options, kRounding, 0) >> (64 - kBits);
+  const double u = std::ldexp(static_cast<double>(drawn), -kBits);
   std::vector<std::int64_t> whole;
   double end = 0;
   std::int64_t before = 0;

@@ -117,7 +117,8 @@ BestMetric best_metric_of(const RunConfig& config, std::span<const std::string> 
   TY_CHECK(found != columns.end(), "the run has no column '" + wanted + "' to select by");
   BestMetric rule{.metric = static_cast<int>(found - columns.begin()) - 1,
                   .min_delta = config.early_stop ? config.early_stop->min_delta : 0};
-  rule.larger_is_better = given ? given->mode == BestConfig::Mode::max : rule.metric >= 0;
+  const BestConfig::Mode mode = given ? given->mode : usual_mode(wanted);
+  rule.larger_is_better = mode == BestConfig::Mode::max;
   return rule;
 }
 

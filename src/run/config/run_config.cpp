@@ -53,16 +53,15 @@ void declare(Fields& fields, BatchConfig& batch) {
 }
 
 BestConfig::Mode usual_mode(const std::string& metric) {
-  const bool minimised =
-      metric.find("loss") != std::string::npos || metric.find("error") != std::string::npos;
-  return minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
+  return lower_is_better(metric) ? BestConfig::Mode::min : BestConfig::Mode::max;
 }
 
 void declare(Fields& fields, BestConfig& best) {
   fields.required("metric", best.metric, "val_ column of metrics.csv to select by");
   best.mode = usual_mode(best.metric);
   fields.field("mode", best.mode,
-               "whether lower or higher is better; left out: lower for a loss or an error");
+               "whether lower or higher is better; left out: lower for a loss, an error or a "
+               "perplexity");
 }
 
 namespace {

@@ -56,7 +56,7 @@ enum class WinogradForms { none, accurate, fast };
   return {"false", "accurate", "fast"};
 }
 
-/// How a metric is compared if the file does not say so: lower is better for a loss or an error.
+/// How a metric is compared if the file does not say so: see lower_is_better().
 [[nodiscard]] BestConfig::Mode usual_mode(const std::string& metric);
 
 struct EarlyStopConfig {

@@ -86,7 +86,9 @@ std::vector<float> class_weights(const WeightsConfig& config, const Dataset& tra
 bool reads_labels(const RunConfig& run) {
   const bool weighed =
       run.weights.classes.kind != Kind::map || !run.weights.classes.entries.empty();
-  return weighed || run.weights.ignore_label || !run.metrics.empty() ||
+  const bool measured =
+      std::ranges::any_of(run.metrics, [](const auto& metric) { return !metric->of_target(); });
+  return weighed || run.weights.ignore_label || measured ||
          std::ranges::any_of(losses_of(run),
                              [](const auto& loss) { return loss->values().target == kLabelField; });
 }
