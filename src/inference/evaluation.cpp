@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "model/training_graph.h"
@@ -9,6 +11,7 @@
 #include "report/nan_values.h"
 #include "run/config/layer_overrides.h"
 #include "run/config/losses.h"
+#include "run/session/sample_losses.h"
 #include "run/session/session_model.h"
 #include "run/split_results.h"
 #include "train/evaluator.h"
@@ -69,12 +72,37 @@ std::vector<std::string> faults_of(const TrainingGraph& graph, const Totals& tot
   return found.lines();
 }
 
+/// True if the network has one prediction for each sample.
+bool predicts_samples(const StoredModel& stored) {
+  const Graph network = build_network(stored.config, 1);
+  const Shape output = network.values[network.output].shape;
+  return output.elements() == output.c();
+}
+
+/// What predictions.csv has of the split.
+std::optional<PredictedSplit> predicted_split(const RunConfig& run, const Dataset& set,
+                                              const std::vector<float>& outputs) {
+  std::optional<SplitTargets> targets = split_targets(run, set);
+  if (!targets) return std::nullopt;
+  const bool softmax = targets->loss->type() == kCrossEntropy;
+  PredictedSplit split{.names = {},
+                       .outputs = outputs,
+                       .losses = sample_losses(*targets, outputs, set.size()),
+                       .numbers = std::move(targets->numbers),
+                       .labels = std::move(targets->labels),
+                       .logits = usual_threshold(run) == 0,
+                       .softmax = softmax};
+  for (std::int64_t i = 0; i < set.size(); ++i) split.names.push_back(sample_name(set, i));
+  return split;
+}
+
 }  // namespace
 
 Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
                            const InferenceData& data, const EvaluationRequest& request) {
   const std::int64_t classes = classifying_outputs(stored, data);
-  const bool needs_outputs = classes > 0 || measures_split(stored.config);
+  const bool of_samples = predicts_samples(stored);
+  const bool needs_outputs = of_samples || measures_split(stored.config);
   InferenceOptions options = options_for(request, classes);
   options.keep_outputs = needs_outputs;
   InferenceSession session(stored, device, ranks, data, options);
@@ -96,6 +124,9 @@ Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, Ran
                         .tables = {},
                         .seconds = ranks.clock().seconds() - began};
   evaluation.faults = faults_of(session.model().graph(), totals, evaluation.values, fault);
+  if (of_samples) {
+    evaluation.predictions = predicted_split(stored.config, *data.set, outputs);
+  }
   if (classes == 0) return evaluation;
   evaluation.tables = class_tables(*data.set, outputs, usual_threshold(stored.config),
                                    stored.config.weights.ignore_label);

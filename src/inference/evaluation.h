@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inference/inference_session.h"
+#include "report/predictions_table.h"
 #include "run/split_results.h"
 
 namespace trainyard {
@@ -28,7 +29,9 @@ struct Evaluation {
   std::vector<EvaluatedValue> values;  // the loss, then the metrics
   std::vector<std::string> faults;     // why some are not numbers, see NanValues::lines()
   std::optional<ClassTables> tables;   // none: labels are not one class for each sample
-  double seconds = 0;                  // of the passes
+  /// None if the network predicts at several positions, or its last layer has no loss.
+  std::optional<PredictedSplit> predictions = {};
+  double seconds = 0;  // of the passes
 };
 
 /// Evaluates every sample of `data` once, by all ranks together: they get the same values, which do

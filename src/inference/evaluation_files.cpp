@@ -30,6 +30,14 @@ Json classes_json(const ClassTables& tables) {
   return list;
 }
 
+/// predictions.csv; the predicted classes are those that the tables are made of.
+std::string predictions_text(const Evaluation& evaluation) {
+  const PredictedSplit& split = *evaluation.predictions;
+  if (!evaluation.tables) return predictions_csv(split);
+  const ClassTables& tables = *evaluation.tables;
+  return predictions_csv(split, tables.predictions, tables.names, std::ssize(tables.rows));
+}
+
 /// Draws the confusion matrix; false, with a warning, if that is not possible.
 bool draw_confusion(const EvaluationFiles& files, const Disk& disk, const ClassTables& tables,
                     const EvaluatedModel& of) {
@@ -88,6 +96,10 @@ std::vector<std::string> write_evaluation(const EvaluationFiles& files, const Di
   disk.make_folders(files.folder);
   std::vector<std::string> written{"eval.json"};
   disk.replace_file(files.folder / "eval.json", json_text(json_of(evaluation, of)));
+  if (evaluation.predictions) {
+    disk.replace_file(files.folder / "predictions.csv", predictions_text(evaluation));
+    written.emplace_back("predictions.csv");
+  }
   if (!evaluation.tables) return written;
   const ClassTables& tables = *evaluation.tables;
   for (const TextFile& file : csv_files(tables, set)) {

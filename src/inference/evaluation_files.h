@@ -38,8 +38,9 @@ struct EvaluationFiles {
   std::function<void(const std::string&)> warn;
 };
 
-/// Writes eval.json, with tables classes.csv, confusion.csv and mistakes.csv, and of these
-/// confusion.png and mistakes.png; returns the names of the files. Throws Error{disk}.
+/// Writes eval.json, predictions.csv with a row for each sample, with tables classes.csv,
+/// confusion.csv and mistakes.csv, and of these confusion.png and mistakes.png; returns the names
+/// of the files. Throws Error{disk}.
 std::vector<std::string> write_evaluation(const EvaluationFiles& files, const Disk& disk,
                                           const Evaluation& evaluation, const EvaluatedModel& of,
                                           const Dataset& set);

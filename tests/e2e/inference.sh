@@ -41,19 +41,19 @@ expect_code 0
 expect_out "on the validation split of the run (source image_folder), 8 samples"
 expect_out_match 'loss: [0-9.e-]+ - accuracy: [01]\.[0-9]+'
 expect_out_match $'class +samples +precision +recall +f1 +auc\ncat +4 '
-expect_out "a/eval: eval.json, classes.csv, confusion.csv, mistakes.csv"
+expect_out "a/eval: eval.json, predictions.csv, classes.csv, confusion.csv, mistakes.csv"
 expect_err "gnuplot was not found"
-for file in eval.json classes.csv confusion.csv mistakes.csv; do expect_file "a/eval/$file"; done
+for file in eval.json predictions.csv classes.csv confusion.csv mistakes.csv; do expect_file "a/eval/$file"; done
 cp -r a/eval first
 run "${plain[@]}" eval a --json --gpus 0 --replicas 3
 expect_code 0
 expect_out_match '^\{"weights":"a/checkpoints/epoch-[0-9]+_step-[0-9]+ .*"samples":8,"loss":[0-9.e-]+,"accuracy":'
-for file in classes.csv confusion.csv mistakes.csv; do expect_same_file "a/eval/$file" "first/$file"; done
+for file in predictions.csv classes.csv confusion.csv mistakes.csv; do expect_same_file "a/eval/$file" "first/$file"; done
 expect_equal "$(grep -v seconds a/eval/eval.json)" "$(grep -v seconds first/eval.json)"
 if command -v gnuplot >/dev/null; then
   run "$train" eval a --out drawn
   expect_code 0
-  expect_out "drawn: eval.json, classes.csv, confusion.csv, mistakes.csv, confusion.png"
+  expect_out "drawn: eval.json, predictions.csv, classes.csv, confusion.csv, mistakes.csv, confusion.png"
   expect_file drawn/confusion.png
 fi
 

@@ -241,8 +241,8 @@ TEST_CASE("an evaluation is written as tables, images and JSON") {
                               .warn = [&](const std::string& text) { warnings.push_back(text); }};
   const auto written =
       write_evaluation(files, Disk(), evaluation, {.weights = "w", .data = "d"}, *data.set);
-  CHECK(written == std::vector<std::string>{"eval.json", "classes.csv", "confusion.csv",
-                                            "mistakes.csv", "mistakes.png"});
+  CHECK(written == std::vector<std::string>{"eval.json", "predictions.csv", "classes.csv",
+                                            "confusion.csv", "mistakes.csv", "mistakes.png"});
   for (const std::string& name : written) CHECK(fs::file_size(files.folder / name) > 0);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("confusion.csv has all the numbers") != std::string::npos);
