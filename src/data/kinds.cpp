@@ -11,10 +11,12 @@
 #include "data/sets/image_list.h"
 #include "data/sets/pack.h"
 #include "data/sets/synthetic.h"
+#include "data/sets/table.h"
 #include "data/sets/tensors.h"
 #include "data/text/imdb.h"
 #include "data/text/synthetic_sequences.h"
 #include "data/text/text_windows.h"
+#include "data/text/texts.h"
 
 namespace trainyard {
 
@@ -28,9 +30,11 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
       {"image_folder", "one folder of JPEG, PNG, WebP, GIF or BMP images per class",
        read_image_folder},
       {"image_list", "JPEG, PNG, WebP, GIF or BMP images that a text file lists", read_image_list},
+      {"table", "rows of numbers and categories from a CSV or TSV file", read_table},
       {"pack", "images that 'train data pack' has decoded", read_pack},
       {"tensors", "images and labels from a safetensors file", read_tensors},
       {"text", "windows of a text, to predict what comes next", read_text_source},
+      {"texts", "texts with classes from a CSV or TSV file", read_texts},
       {"imdb", "the IMDB reviews as Keras has them", read_imdb},
       {"arrays", "sequences from numpy's .npy or .npz files", read_arrays},
       {"synthetic", "samples drawn from random numbers", read_synthetic},

@@ -87,8 +87,10 @@ std::vector<std::string> judged_changes(const StoredModel& stored, const std::st
 }  // namespace
 
 InferenceData open_evaluated(const StoredModel& stored, const std::string& data, RankGroup& ranks,
-                             const Opening& opening, const DataCheck& check) {
+                             const Opening& given, const DataCheck& check) {
   const RunConfig& run = stored.config;
+  Opening opening = given;
+  opening.form = read_form(stored.run);
   if (!is_split(data)) require_folder(data);
   const SamplesRecord samples = samples_of(stored, opening);
   const ClassNumbering numbering{

@@ -9,6 +9,7 @@
 #include "data/text/imdb.h"
 #include "data/text/keras_words.h"
 #include "data/text/text_windows.h"
+#include "data/text/texts.h"
 #include "inference/source_options.h"
 
 namespace trainyard {
@@ -64,6 +65,22 @@ class WindowTokens {
   const Vocabulary& vocabulary_;
 };
 
+/// As open_texts().
+class RowTokens {
+ public:
+  explicit RowTokens(const StoredModel& stored)
+      : steps_(source_options<TextsOptions>(stored.config).length),
+        vocabulary_(vocabulary_of(stored)) {}
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  [[nodiscard]] Tokens tokens(const PredictionInput& input) const {
+    return tokens_of_row(input.text, vocabulary_);
+  }
+
+ private:
+  std::int64_t steps_;
+  const Vocabulary& vocabulary_;
+};
+
 template <class Source>
 TokenSamples samples_by(const Source& source, const std::vector<PredictionInput>& inputs) {
   const auto steps = static_cast<std::size_t>(source.steps());
@@ -87,15 +104,17 @@ std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const Sampl
   TokenSamples made;
   if (source == "imdb") {
     made = samples_by(ReviewTokens(stored), inputs);
+  } else if (source == "texts") {
+    made = samples_by(RowTokens(stored), inputs);
   } else if (source == "text") {
     made = samples_by(WindowTokens(stored), inputs);
   } else {
     throw Error(ErrorKind::config, "source '" + source +
                                        "' of the run makes its samples of no texts; predict reads "
-                                       "those of sources imdb and text");
+                                       "those of sources texts, imdb and text");
   }
   const Vocabulary& own = vocabulary_of(stored);
-  made.vocabulary = std::make_shared<const Vocabulary>(own.unit(), own.words(), own.unknown());
+  made.vocabulary = copy_of(own);
   made.classes = samples.classes;
   made.class_names = samples.class_names;
   return token_set_of(std::move(made));

@@ -219,10 +219,10 @@ SplitFacts facts_of(const Dataset& set) {
 DataFacts facts_of(const SessionData& data) { return {facts_of(*data.train), facts_of(*data.val)}; }
 
 DataFacts open_facts(const RunConfig& run, const Opening& opening) {
-  SplitFacts train = facts_of(*run.data.train.source->open(opening));
-  Opening of_val = opening;
+  const auto train = run.data.train.source->open(opening);
+  Opening of_val = following(opening, *train);
   of_val.may_lack_classes = true;
-  return {std::move(train), facts_of(*run.data.val.source->open(of_val))};
+  return {facts_of(*train), facts_of(*run.data.val.source->open(of_val))};
 }
 
 DataFacts recorded_facts(const fs::path& folder) {

@@ -108,6 +108,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
     for (const std::string& warning : checkpoint_->warnings) warn(warning);
     id_ = id_of_own(*checkpoint_, id_, request_.resume);
     known = read_statistics(request_.resume, statistics_hash_of(*checkpoint_));
+    device.form = read_form(request_.resume);
     device.threads = threads_here(request_.config, device.threads);
   } else {
     begins_ = true;

@@ -67,15 +67,18 @@ constexpr std::uint64_t kMostSamplesBytes = std::uint64_t{64} << 20;
 
 SamplesRecord record_in(const Json& json) {
   const auto image = json.at("image").get<std::array<std::int64_t, 3>>();
-  return {.image = {image[0], image[1], image[2]},
-          .eight_bit = json.at("eight_bit").get<bool>(),
-          .classes = integer_of(json.at("classes")),
-          .class_names = json.at("class_names").get<std::vector<std::string>>()};
+  SamplesRecord record{.image = {image[0], image[1], image[2]},
+                       .eight_bit = json.at("eight_bit").get<bool>(),
+                       .classes = integer_of(json.at("classes")),
+                       .class_names = json.at("class_names").get<std::vector<std::string>>()};
+  if (json.contains("table")) record.table = table_form_of(json.at("table"));
+  return record;
 }
 
 bool is_possible(const SamplesRecord& record) {
   const Shape& image = record.image;
   const bool named = std::ssize(record.class_names) == record.classes || record.class_names.empty();
+  if (record.table && record.table->features() != image[0]) return false;
   return image[0] >= 0 && image[1] >= 0 && image[2] >= 0 && record.classes >= 0 && named;
 }
 
@@ -136,7 +139,8 @@ SamplesRecord record_of(const Dataset& set) {
   return {.image = set.image_shape(),
           .eight_bit = set.eight_bit(),
           .classes = set.classes(),
-          .class_names = set.class_names()};
+          .class_names = set.class_names(),
+          .table = set.table() == nullptr ? std::optional<TableForm>() : *set.table()};
 }
 
 void write_samples(const RunFolder& folder, const Dataset& train) {
@@ -146,11 +150,12 @@ void write_samples(const RunFolder& folder, const Dataset& train) {
 }
 
 void replace_samples(const RunFolder& folder, const SamplesRecord& record) {
-  folder.write(kSamplesFile,
-               json_text({{"image", {record.image[0], record.image[1], record.image[2]}},
-                          {"eight_bit", record.eight_bit},
-                          {"classes", record.classes},
-                          {"class_names", record.class_names}}));
+  Json json{{"image", {record.image[0], record.image[1], record.image[2]}},
+            {"eight_bit", record.eight_bit},
+            {"classes", record.classes},
+            {"class_names", record.class_names}};
+  if (record.table) json["table"] = json_of(*record.table);
+  folder.write(kSamplesFile, json_text(json));
 }
 
 std::optional<SamplesRecord> read_samples(const std::filesystem::path& run) {
@@ -184,6 +189,16 @@ std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run) {
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   return parse_vocabulary(read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes),
                           path.string());
+}
+
+SampleForm read_form(const std::filesystem::path& run) {
+  SampleForm form;
+  const std::optional<SamplesRecord> samples = read_samples(run);
+  if (samples && samples->table) form.table = std::make_shared<const TableForm>(*samples->table);
+  if (auto vocabulary = read_vocabulary(run)) {
+    form.vocabulary = std::make_shared<const Vocabulary>(std::move(*vocabulary));
+  }
+  return form;
 }
 
 void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabulary* vocabulary) {

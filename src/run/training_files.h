@@ -14,6 +14,7 @@
 
 #include "data/augment/statistics.h"
 #include "data/sets/dataset.h"
+#include "data/sets/table_form.h"
 #include "data/sets/vocabulary.h"
 #include "run/run_folder.h"
 
@@ -37,6 +38,7 @@ struct SamplesRecord {
   bool eight_bit = false;  // images, whose values are 0 to 255
   std::int64_t classes = 0;
   std::vector<std::string> class_names;  // in the order of the labels; empty: numbers alone
+  std::optional<TableForm> table = {};   // of the columns that samples are made of
   bool operator==(const SamplesRecord&) const = default;
 };
 
@@ -55,6 +57,9 @@ void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary);
 
 /// The vocabulary of run folder `run`; none without the file. Throws Error{data} if it is damaged.
 [[nodiscard]] std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run);
+
+/// What all data of run folder `run` follow. Throws as read_samples() and read_vocabulary().
+[[nodiscard]] SampleForm read_form(const std::filesystem::path& run);
 
 /// Throws Error{checkpoint} if run folder `run` has the file, and it is damaged or has other words
 /// than the data's `vocabulary`: the run's weights are of its own tokens.

@@ -198,7 +198,7 @@ std::optional<ImageListOptions> image_list_in(const fs::path& file) {
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = "column" + std::to_string(i + 1);
     columns[found->path] = "path";
     if (columns.size() == 2) columns[1 - found->path] = "label";
-    options.columns = columns;
+    options.columns.order = columns;
   }
   const std::size_t label = label_column(file, columns, found->path);
   if (options.header) found->rows.erase(found->rows.begin());

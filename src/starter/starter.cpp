@@ -53,8 +53,8 @@ std::string columns_text(const ImageListOptions& list) {
   if (list.header) text += ", header: true";
   if (list.path != "path") text += ", path: " + text_in_yaml(list.path);
   if (list.label != "label") text += ", label: " + text_in_yaml(list.label);
-  if (!list.header && list.columns != ImageListOptions{}.columns) {
-    text += ", columns: [" + joined(list.columns) + "]";
+  if (!list.header && list.columns.order != ImageListOptions{}.columns.order) {
+    text += ", columns: [" + joined(list.columns.order) + "]";
   }
   return text + (list.labels == ListLabels::name ? ", labels: name" : "");
 }

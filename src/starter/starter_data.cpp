@@ -37,8 +37,8 @@ constexpr const char* kReadable =
     "'train init' reads a folder of images with a folder for each class, a list of images with "
     "their classes, and a text";
 constexpr std::string_view kTableAdvice =
-    "no column of it has images. Source 'image_list' reads paths and classes of images, 'imdb' "
-    "reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote";
+    "no column of it has images. Source 'table' reads numbers and categories with their classes, "
+    "'texts' texts with theirs, 'image_list' paths of images";
 constexpr std::string_view kJsonAdvice =
     "no source reads JSON; 'text' learns to continue a text of any kind";
 

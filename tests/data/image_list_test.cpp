@@ -111,7 +111,7 @@ TEST_CASE("columns may be named without a header, and a space may divide path an
   write_images(folder);
   ImageListOptions options = list_options(folder, "0\t2\tb/3.png\n");
   options.separator = Separator::tab;
-  options.columns = {"index", "label", "path"};
+  options.columns.order = {"index", "label", "path"};
   CHECK(labels(*open_image_list(options)) == std::vector<int>{2});
   ImageListOptions spaced = list_options(folder, "a/2, two.png 5\n");
   spaced.separator = Separator::space;
@@ -131,8 +131,10 @@ TEST_CASE("paths may be relative to a root elsewhere") {
 }
 
 TEST_CASE("a line of a list that is wrong is named with its number and what was found") {
-  CHECK(line_message("path,label\na/1.png,0\n") ==
-        "LIST, line 1: 'path' is not named as a JPEG, PNG, WebP, GIF or BMP file");
+  CHECK(holds(line_message("path,label\na/1.png,0\n"),
+              "LIST, line 1: label 'label' is not a whole number from 0;"));
+  CHECK(line_message("a/1.txt,0\n") ==
+        "LIST, line 1: 'a/1.txt' is not named as a JPEG, PNG, WebP, GIF or BMP file");
   CHECK(line_message("a/1.png,0\na/1.png,\n") == "LIST, line 2: has no label: its cell is empty");
   CHECK(line_message("a/1.png, \n") == "LIST, line 1: has no label: its cell is empty");
   CHECK(line_message("a/1.png,0\n\na/1.png\n") ==
@@ -147,9 +149,18 @@ TEST_CASE("a line of a list that is wrong is named with its number and what was 
         "LIST, line 2: text follows a closing quote; write a quote in a cell as \"\"");
   CHECK(line_message(std::string("a/1.png,0\na\0,1\n", 15)) ==
         "LIST, line 2: holds a zero byte; a list is text");
-  CHECK(line_message("") == "LIST lists no images");
+  CHECK(line_message("") == "LIST is empty; expected rows of cells");
   CHECK(holds(line_message("a/9.png,0\n"), "LIST, line 1: '/"));
   CHECK(holds(line_message("a/9.png,0\n"), "a/9.png' does not exist"));
+}
+
+TEST_CASE("rows of a list without a path or a label are left out if that is asked for") {
+  const test::TemporaryFolder folder;
+  write_images(folder);
+  ImageListOptions options = list_options(folder, "a/1.png,1\n,0\nb/3.png,\nb/3.png,0\n");
+  options.missing = MissingRow::drop;
+  CHECK(colors(*open_image_list(options)) == std::vector<int>{1, 3});
+  CHECK(labels(*open_image_list(options)) == std::vector<int>{1, 0});
 }
 
 TEST_CASE("a list may not lead out of its root") {

@@ -119,13 +119,12 @@ TEST_CASE("a table's escapes stand for tabs, line ends and backslashes") {
 }
 
 TEST_CASE("a bad table is refused with its line") {
-  CHECK(table_message("") ==
-        "'a.tsv' has no texts; expected a line with the names of the columns, then a text in each "
-        "line");
+  CHECK(table_message("") == "'a.tsv' is empty; expected rows of cells");
   CHECK(table_message("label\tid\n1\t2\n") ==
-        "'a.tsv', line 1: names the columns label, id, but no 'text'");
+        "'a.tsv' has the columns label, id, but none named 'text': the first line is to name the "
+        "columns label and text");
   CHECK(table_message("label\ttext\n1\ta\tb\n") ==
-        "'a.tsv', line 2: has 3 cells, expected 2, divided by tabs");
+        "'a.tsv', line 2: has 3 cells, expected 2 (label, text)");
   CHECK(table_message("label\ttext\n0\ta\n2\ta\n") ==
         "'a.tsv', line 3: label '2', expected 0 or 1");
   CHECK(table_message("label\ttext\n0\ta\\x\n") ==

@@ -66,9 +66,11 @@ TEST_CASE("every source can be read from its name and keys") {
   CHECK(read("{source: idx, root: x}").source->name() == "idx");
   CHECK(read("{source: image_folder, root: x}").source->name() == "image_folder");
   CHECK(read("{source: image_list, file: x}").source->name() == "image_list");
+  CHECK(read("{source: table, file: x, columns: {label: y}}").source->name() == "table");
   CHECK(read("{source: pack, file: x}").source->name() == "pack");
   CHECK(read("{source: tensors, file: x}").source->name() == "tensors");
   CHECK(read("{source: text, file: x}").source->name() == "text");
+  CHECK(read("{source: texts, file: x, columns: {text: t, label: y}}").source->name() == "texts");
   CHECK(read("{source: imdb, length: 40}").source->name() == "imdb");
   CHECK(read("{source: arrays, file: x}").source->name() == "arrays");
   CHECK(read("{source: synthetic_sequences, features: 6}").source->name() == "synthetic_sequences");
@@ -78,9 +80,9 @@ TEST_CASE("the list of sources names each one once") {
   std::vector<std::string_view> names;
   for (const auto& kind : dataset_kinds()) names.push_back(kind.name);
   CHECK(names == std::vector<std::string_view>{"cifar10", "cifar100", "mnist", "fashion_mnist",
-                                               "idx", "image_folder", "image_list", "pack",
-                                               "tensors", "text", "imdb", "arrays", "synthetic",
-                                               "synthetic_sequences"});
+                                               "idx", "image_folder", "image_list", "table", "pack",
+                                               "tensors", "text", "texts", "imdb", "arrays",
+                                               "synthetic", "synthetic_sequences"});
 }
 
 TEST_CASE("a flip without a probability mirrors half of the samples") {
@@ -228,6 +230,36 @@ TEST_CASE("sources of sequences refuse keys that contradict each other") {
         "run.yaml:1:1: give 'file', or 'x' and 'y': an .npz file, or two .npy files");
   CHECK(config_message("{source: text, file: x, vocabulary: 1}") ==
         "run.yaml:1:37: expected 0 or at least 2: '<unknown>' is one of the tokens");
+}
+
+TEST_CASE("a table says what its columns are, and what is done with cells without a value") {
+  CHECK(holds(config_message("{source: table, file: x}"), "'columns'"));
+  CHECK(holds(config_message("{source: table, file: x, columns: {lable: y}}"),
+              "did you mean 'label'?"));
+  CHECK(config_message("{source: table, file: x, columns: {label: y}, missing: {value: 0}}") ==
+        "no error");
+  CHECK(config_message("{source: table, file: x, columns: {label: y}, missing: drop}") ==
+        "no error");
+  CHECK(holds(config_message("{source: table, file: x, columns: {label: y}, missing: 0}"),
+              "must be one of error, mean, drop"));
+  CHECK(config_message("{source: table, file: x, columns: {label: y}, separator: space}") ==
+        "run.yaml:1:58: 'space' divides no table; use 'comma', 'semicolon' or 'tab'");
+}
+
+TEST_CASE("texts are words or characters of two columns") {
+  CHECK(holds(config_message("{source: texts, file: x, columns: {text: t}}"), "'label'"));
+  const std::string texts = "{source: texts, file: x, columns: {text: t, label: y}, ";
+  CHECK(config_message(texts + "unit: bytes}") == "run.yaml:1:62: expected words or characters");
+  CHECK(config_message(texts + "vocabulary: 2}") ==
+        "run.yaml:1:68: expected 0 or at least 3: '<pad>' and '<unknown>' are two of the tokens");
+}
+
+TEST_CASE("the columns of a list of images are a list, or the names of two") {
+  const std::string list = "{source: image_list, file: x, ";
+  CHECK(config_message(list + "columns: [index, label, path]}") == "no error");
+  CHECK(config_message(list + "columns: {image: file, label: species}}") == "no error");
+  CHECK(config_message(list + "columns: {image: file}, header: false}") ==
+        "run.yaml:1:63: 'columns' names columns of the first line; remove 'header: false'");
 }
 
 TEST_CASE("two image channels are refused") {

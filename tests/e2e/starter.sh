@@ -135,7 +135,7 @@ begin "data of another source, and a single image, are refused with the sources"
 printf 'height,weight\n1,2\n3,4\n' >people.csv
 run "$train" init people.csv
 expect_code 4
-expect_err "'people.csv': no column of it has images. Source 'image_list' reads paths and classes of images, 'imdb' reviews and their labels, 'arrays' and 'tensors' numbers that a script wrote. 'train init' reads a folder of images with a folder for each class, a list of images with their classes, and a text; docs/language.md has all sources"
+expect_err "'people.csv': no column of it has images. Source 'table' reads numbers and categories with their classes, 'texts' texts with theirs, 'image_list' paths of images. 'train init' reads a folder of images with a folder for each class, a list of images with their classes, and a text; docs/language.md has all sources"
 while read -r name advice; do
   echo x >"$name"
   run "$train" init "$name"

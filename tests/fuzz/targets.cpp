@@ -26,8 +26,10 @@ void read_png(std::string_view input);
 void read_rank_messages(std::string_view input);
 void read_run_file(std::string_view input);
 void read_safetensors(std::string_view input);
+void read_table_rows(std::string_view input);
 void read_tensors(std::string_view input);
 void read_text(std::string_view input);
+void read_text_columns(std::string_view input);
 void read_text_rows(std::string_view input);
 void read_vocabulary(std::string_view input);
 void read_word_index(std::string_view input);
@@ -54,9 +56,11 @@ std::span<const Target> targets() {
                                        Target{"rank_messages", read_rank_messages},
                                        Target{"run_file", read_run_file},
                                        Target{"safetensors", read_safetensors},
+                                       Target{"table", read_table_rows},
                                        Target{"tensors", read_tensors},
                                        Target{"text", read_text},
                                        Target{"text_table", read_text_rows},
+                                       Target{"texts", read_text_columns},
                                        Target{"vocabulary", read_vocabulary},
                                        Target{"word_index", read_word_index},
                                        Target{"yaml", read_yaml}};

@@ -13,6 +13,7 @@
 #include "../base/temporary_folder.h"
 #include "data/sets/make_shapes.h"
 #include "data/sets/memory_dataset.h"
+#include "data/sets/table_form.h"
 #include "data/sets/token_set.h"
 #include "rank_sessions.h"
 #include "run_text.h"
@@ -86,6 +87,19 @@ std::unique_ptr<Dataset> token_samples() {
                        .fingerprint = "f00"});
 }
 
+std::unique_ptr<Dataset> table_rows() {
+  const TableForm form{
+      .columns = {{.name = "age", .mean = 0.1, .deviation = 3, .categories = {}},
+                  {.name = "eyes", .categorical = true, .categories = {"a", "b"}}}};
+  return std::make_unique<MemoryDataset>(
+      MemorySamples{.image = {3, 1, 1},
+                    .floats = {0.5, 1, 0, -0.5, 0, 1},
+                    .labels = {1, 0},
+                    .classes = 2,
+                    .table = std::make_shared<const TableForm>(form),
+                    .fingerprint = "f01"});
+}
+
 std::string words_of(const Dataset& set) {
   return set.vocabulary() == nullptr ? "" : vocabulary_json(*set.vocabulary());
 }
@@ -94,6 +108,10 @@ bool same(const Dataset& a, const Dataset& b) {
   for (std::size_t i = 0; i + 1 < a.fields().size(); ++i) {
     if (!std::ranges::equal(a.held().fields.at(i), b.held().fields.at(i))) return false;
   }
+  const auto form_of = [](const Dataset& set) {
+    return set.table() == nullptr ? TableForm{} : *set.table();
+  };
+  if (form_of(a) != form_of(b)) return false;
   return a.size() == b.size() && words_of(a) == words_of(b) && a.image_shape() == b.image_shape() &&
          a.classes() == b.classes() && a.class_names() == b.class_names() &&
          a.fingerprint() == b.fingerprint() && std::ranges::equal(a.held().bytes, b.held().bytes) &&
@@ -161,6 +179,14 @@ TEST_CASE("the ranks of a machine store tokens once, with labels of positions an
   CHECK(opened.outcomes == testing::Outcomes(kRanks));
   CHECK(opened.warnings.empty());
   CHECK(tokens.opened() == 1);
+}
+
+TEST_CASE("the ranks of a machine store a table once, with what its columns are") {
+  const Counted rows(&table_rows);
+  const auto expected = table_rows();
+  REQUIRE(expected->table() != nullptr);
+  CHECK(open_everywhere(rows, expected.get()).outcomes == testing::Outcomes(kRanks));
+  CHECK(rows.opened() == 1);
 }
 
 TEST_CASE("two ranks of a run train from the same memory") {

@@ -68,6 +68,7 @@ class NumberedSet final : public Dataset {
     std::memcpy(out, &own, sizeof own);
   }
   [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
+  [[nodiscard]] const TableForm* table() const override { return set_->table(); }
   [[nodiscard]] std::string fingerprint() const override { return set_->fingerprint(); }
   /// With the labels that the fingerprint is of: the set's own.
   [[nodiscard]] SampleFiles files() const override { return set_->files(); }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "data/sets/table_form.h"
 
 namespace trainyard {
 
@@ -30,7 +31,16 @@ std::string sample_text(const Dataset& set) {
     }
   }
   const Shape image = set.image_shape();
+  if (set.table() != nullptr) return "[" + std::to_string(image[0]) + "]";
   return image[1] > 0 ? image.text() : "of several sizes";
+}
+
+Opening following(Opening opening, const Dataset& train) {
+  const Vocabulary* const vocabulary = train.vocabulary();
+  const TableForm* const table = train.table();
+  if (vocabulary != nullptr) opening.form.vocabulary = copy_of(*vocabulary);
+  if (table != nullptr) opening.form.table = std::make_shared<const TableForm>(*table);
+  return opening;
 }
 
 }  // namespace trainyard

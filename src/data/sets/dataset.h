@@ -37,6 +37,8 @@ struct SampleFiles {
   std::vector<std::string> left_out = {};  // names of files that are none of the samples
 };
 
+struct TableForm;  // data/sets/table_form.h
+
 /// Samples held in memory. All empty if a set holds none.
 struct HeldSamples {
   std::span<const std::uint8_t> bytes;   // images of 8 bits, [n, c, h, w]
@@ -79,6 +81,8 @@ class Dataset {
   virtual void read_field(std::size_t field, std::int64_t index, std::byte* out) const;
   /// What the tokens of a set of sequences mean; null: samples have no tokens.
   [[nodiscard]] virtual const Vocabulary* vocabulary() const { return nullptr; }
+  /// What the columns are that samples are made of; null: they are no rows of a table.
+  [[nodiscard]] virtual const TableForm* table() const { return nullptr; }
   /// XXH3-128 of the source's files (of its parameters if it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
   /// The files of the samples as they were when the set was opened, and the hashes of those that
@@ -107,7 +111,8 @@ class Dataset {
 /// What tells a sample from the others of its source: its file, else its index there.
 [[nodiscard]] std::string sample_name(const Dataset& set, std::int64_t index);
 
-/// What a sample is, for messages: "[3, 32, 32]", "of several sizes", "of 80 tokens".
+/// What a sample is, for messages: "[3, 32, 32]", "[4]" of a table's features, "of several sizes",
+/// "of 80 tokens".
 [[nodiscard]] std::string sample_text(const Dataset& set);
 
 class Faults;  // base/faults.h
@@ -119,6 +124,13 @@ enum class Part { train, val };
 /// whose run.json names none.
 enum class Division { by_name, by_index };
 
+/// What the training split of a run fixes for all of its data, besides the numbers of classes;
+/// empty where there is none.
+struct SampleForm {
+  std::shared_ptr<const Vocabulary> vocabulary = nullptr;
+  std::shared_ptr<const TableForm> table = nullptr;
+};
+
 /// What a source may use when it opens a set.
 struct Opening {
   std::uint64_t seed = 0;              // of sources that draw their samples
@@ -129,7 +141,12 @@ struct Opening {
   std::shared_ptr<Faults> faults = nullptr;
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning
   Division division = Division::by_name;
+  /// Of the training split, for sources that make it of their data; empty: this is that split.
+  SampleForm form = {};
 };
+
+/// `opening` for other data of the run whose training split is `train`.
+[[nodiscard]] Opening following(Opening opening, const Dataset& train);
 
 /// How a dataset is opened: `source: NAME` with its keys next to it.
 class DatasetSource {

@@ -2,25 +2,24 @@
 #pragma once
 
 #include "data/sets/image_set.h"
-#include "data/sets/separated_rows.h"
+#include "data/sets/labelled_rows.h"
 
 namespace trainyard {
 
-/// What the labels of a list are.
-enum class ListLabels { number, name };
-[[nodiscard]] constexpr config::Words<ListLabels> words(ListLabels) { return {"number", "name"}; }
+/// The columns of a list by their names.
+struct ListColumns {
+  std::vector<std::string> order{"path", "label"};  // of all, for a list without a header
+  std::string image, label;  // of a list with a header: those that are used; "": not given
+};
+void declare(config::Fields& fields, ListColumns& columns);
 
-struct ImageListOptions : ImageOptions {
+struct ImageListOptions : ImageOptions, RowsOptions, LabelOptions {
   ImageListOptions() { links = Links::refuse; }
-  config::FilePath file;
   config::FilePath root;  // "": the list's folder
-  Separator separator = Separator::comma;
-  bool header = false;                                // the first line names the columns
-  std::vector<std::string> columns{"path", "label"};  // without a header
-  std::string path = "path", label = "label";         // the names of the two columns that are used
-  ListLabels labels = ListLabels::number;
-  config::FilePath class_names;  // a file of names; "": none
-  std::int64_t classes = 0;      // 0: the number of names, or the largest number plus one
+  bool header = false;    // the first line names the columns
+  ListColumns columns;
+  std::string path = "path", label = "label";  // the names of the two columns that are used
+  MissingRow missing = MissingRow::error;
 };
 void declare(config::Fields& fields, ImageListOptions& options);
 

@@ -30,6 +30,7 @@ struct MemorySamples {
   std::int64_t classes = 0;
   std::vector<std::string> class_names = {};
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;  // of tokens, which are a field
+  std::shared_ptr<const TableForm> table = nullptr;  // of the columns that samples are made of
   std::string fingerprint = "";
   SampleFiles files = {};                  // without a limit
   std::vector<std::int64_t> origins = {};  // Dataset::origin(); empty: the samples' own indices
@@ -56,6 +57,7 @@ class MemoryDataset final : public Dataset {
   [[nodiscard]] std::vector<SampleField> fields() const override;
   void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
   [[nodiscard]] const Vocabulary* vocabulary() const override { return samples_.vocabulary.get(); }
+  [[nodiscard]] const TableForm* table() const override { return samples_.table.get(); }
   [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
   [[nodiscard]] SampleFiles files() const override { return samples_.files; }
   [[nodiscard]] std::string file(std::int64_t index) const override;

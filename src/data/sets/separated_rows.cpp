@@ -1,9 +1,13 @@
 #include "data/sets/separated_rows.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/read_file.h"
 #include "base/text.h"
+#include "config/diagnostics.h"
 
 namespace trainyard {
 
@@ -89,6 +93,52 @@ void divide_at_space(std::vector<SeparatedRow>& rows, const std::string& name) {
   }
 }
 
+constexpr std::uint64_t kMostRowsBytes = std::uint64_t{1} << 30;
+
+/// The first names of many.
+std::string columns_text(const std::vector<std::string>& columns) {
+  constexpr std::size_t kShown = 12;
+  if (columns.size() <= kShown) return joined(columns);
+  return joined(std::span(columns).first(kShown)) + ", ... (" + std::to_string(columns.size()) +
+         " in all)";
+}
+
+bool has_quotes(Separator separator, std::optional<bool> quotes) {
+  return quotes.value_or(separator == Separator::comma || separator == Separator::semicolon);
+}
+
+void require_cells(const NamedRows& rows, bool quotes) {
+  for (const SeparatedRow& row : rows.rows) {
+    if (row.cells.size() == rows.columns.size()) continue;
+    bad_line(rows.name, row.line,
+             "has " + count_text(std::ssize(row.cells), "cell") + ", expected " +
+                 std::to_string(rows.columns.size()) + " (" + columns_text(rows.columns) + ")" +
+                 (quotes && row.cells.size() > rows.columns.size()
+                      ? "; a separator within a cell needs quotes around the cell"
+                      : ""));
+  }
+}
+
+/// For a file that seems to be divided by something else; "" otherwise.
+std::string separator_advice(const std::vector<std::string>& columns) {
+  if (columns.size() != 1) return "";
+  for (const auto& [letter, word] : {std::pair{'\t', "tab"}, {';', "semicolon"}, {',', "comma"}}) {
+    if (columns[0].find(letter) == std::string::npos) continue;
+    return "; its cells seem to be divided otherwise: set 'separator: " + std::string(word) + "'";
+  }
+  return "";
+}
+
+void require_utf8_lines(std::string_view text, const std::string& name) {
+  std::int64_t line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    if (length == 0) bad_line(name, line, "holds bytes that are not UTF-8; save it as UTF-8");
+    line += text[at] == '\n';
+    at += length;
+  }
+}
+
 }  // namespace
 
 void bad_line(const std::string& name, std::int64_t line, const std::string& what) {
@@ -96,7 +146,7 @@ void bad_line(const std::string& name, std::int64_t line, const std::string& wha
 }
 
 std::vector<SeparatedRow> separated_rows(std::string_view text, Separator separator,
-                                         const std::string& name) {
+                                         const std::string& name, std::optional<bool> quotes) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (is_utf16(text)) {
     throw Error(ErrorKind::data, "'" + name + "' is UTF-16 text; save it as UTF-8");
@@ -107,14 +157,86 @@ std::vector<SeparatedRow> separated_rows(std::string_view text, Separator separa
     for (const char letter : text.substr(0, zero)) line += letter == '\n';
     bad_line(name, line, "holds a zero byte; a list is text");
   }
-  const bool quotes = separator == Separator::comma || separator == Separator::semicolon;
   const char divides = separator == Separator::comma       ? ','
                        : separator == Separator::semicolon ? ';'
                        : separator == Separator::tab       ? '\t'
                                                            : '\0';  // there is none
-  std::vector<SeparatedRow> rows = RowReader(text, divides, quotes, name).read();
+  std::vector<SeparatedRow> rows =
+      RowReader(text, divides, has_quotes(separator, quotes), name).read();
   if (separator == Separator::space) divide_at_space(rows, name);
   return rows;
+}
+
+void declare_rows(config::Fields& fields, RowsOptions& options, std::string_view help) {
+  fields.required("file", options.file, help);
+  if (options.file.path.extension() == ".tsv") options.separator = Separator::tab;
+  fields.field("separator", options.separator,
+               "what divides a line's cells; tab for a file named .tsv");
+  fields.field("quotes", options.quotes,
+               "whether cells may be in quotes; without it those divided by commas or semicolons");
+}
+
+std::size_t NamedRows::column(const std::string& wanted, const std::string& advice) const {
+  const auto found = std::ranges::find(columns, wanted);
+  if (found == columns.end()) {
+    const std::string divided = separator_advice(columns);
+    bad_file(name, "has the columns " + columns_text(columns) + ", but none named '" + wanted +
+                       "': " + advice +
+                       (divided.empty() ? config::suggestion(wanted, columns) : divided));
+  }
+  if (std::find(found + 1, columns.end(), wanted) != columns.end()) {
+    bad_file(name, "has several columns named '" + wanted + "'; give each its own name");
+  }
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+void NamedRows::bad_cell(const SeparatedRow& row, std::size_t column,
+                         const std::string& what) const {
+  bad_line(name, row.line, "column '" + columns.at(column) + "': " + what);
+}
+
+std::vector<std::int64_t> drop_rows(NamedRows& rows,
+                                    const std::function<bool(const SeparatedRow&)>& lacks,
+                                    const std::function<void(const std::string&)>& warn) {
+  std::vector<std::int64_t> kept;
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    if (!lacks(rows.rows[i])) kept.push_back(static_cast<std::int64_t>(i));
+  }
+  if (kept.empty()) bad_file(rows.name, "lacks a value in every row; 'missing: drop'");
+  const std::int64_t dropped = std::ssize(rows.rows) - std::ssize(kept);
+  if (dropped > 0) {
+    warn("'" + rows.name + "': " + std::to_string(dropped) + " of " +
+         count_text(std::ssize(rows.rows), "row") + (dropped == 1 ? " lacks" : " lack") +
+         " a value and " + (dropped == 1 ? "is" : "are") + " left out ('missing: drop')");
+  }
+  std::erase_if(rows.rows, lacks);
+  return kept;
+}
+
+NamedRows named_rows(std::string_view text, const RowsOptions& options, const std::string& name,
+                     std::vector<std::string> columns) {
+  NamedRows named{.name = name,
+                  .columns = std::move(columns),
+                  .rows = separated_rows(text, options.separator, name, options.quotes)};
+  if (named.columns.empty() && !named.rows.empty()) {
+    for (const std::string& cell : named.rows.front().cells) {
+      named.columns.emplace_back(trimmed(cell));
+    }
+    named.rows.erase(named.rows.begin());
+    if (named.rows.empty()) {
+      bad_file(name, "has a first line, which names the columns, but no rows below it");
+    }
+  }
+  if (named.rows.empty()) bad_file(name, "is empty; expected rows of cells");
+  require_cells(named, has_quotes(options.separator, options.quotes));
+  return named;
+}
+
+NamedRows read_rows(const std::filesystem::path& file, const RowsOptions& options,
+                    std::vector<std::string> columns, bool any_bytes) {
+  const std::string text = read_text(file, ErrorKind::data, kMostRowsBytes);
+  if (!any_bytes && !is_utf16(text)) require_utf8_lines(text, file.string());
+  return named_rows(text, options, file.string(), std::move(columns));
 }
 
 }  // namespace trainyard

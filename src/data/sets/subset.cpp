@@ -64,6 +64,7 @@ class Subset final : public Dataset {
     set_->read_field(field, at(index), out);
   }
   [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
+  [[nodiscard]] const TableForm* table() const override { return set_->table(); }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] SampleFiles files() const override { return files_of(*set_, indices_); }
   [[nodiscard]] std::string file(std::int64_t index) const override {
@@ -112,13 +113,6 @@ std::vector<MemoryField> gathered_fields(const Dataset& set, const HeldSamples& 
     taken.push_back({all[i], gathered(held.fields[i - 1], indices, bytes)});
   }
   return taken;
-}
-
-/// A copy, since a set does not share its own; null: it has none.
-std::shared_ptr<const Vocabulary> vocabulary_of(const Dataset& set) {
-  const Vocabulary* const of = set.vocabulary();
-  if (of == nullptr) return nullptr;
-  return std::make_shared<const Vocabulary>(of->unit(), of->words(), of->unknown());
 }
 
 /// What orders the samples of a class: their hashes as text, ties by index.
@@ -189,6 +183,7 @@ std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
                                 std::vector<std::int64_t> indices) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return std::make_unique<Subset>(std::move(set), std::move(indices));
+  const SampleForm form = following({}, *set).form;
   const std::int64_t elements = set->image_shape().elements();
   const Shape label = set->fields()[0].shape;
   MemorySamples samples{.image = set->image_shape(),
@@ -199,7 +194,8 @@ std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
                         .fields = gathered_fields(*set, held, indices),
                         .classes = set->classes(),
                         .class_names = set->class_names(),
-                        .vocabulary = vocabulary_of(*set),
+                        .vocabulary = form.vocabulary,
+                        .table = form.table,
                         .fingerprint = fingerprint_of(*set, indices),
                         .files = files_of(*set, indices),
                         .origins = origins_of(*set, indices)};

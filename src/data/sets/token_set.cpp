@@ -42,7 +42,8 @@ std::unique_ptr<Dataset> token_set_of(TokenSamples samples, std::int64_t limit) 
                      .classes = samples.classes,
                      .class_names = std::move(samples.class_names),
                      .vocabulary = std::move(samples.vocabulary),
-                     .fingerprint = std::move(samples.fingerprint)};
+                     .fingerprint = std::move(samples.fingerprint),
+                     .origins = std::move(samples.origins)};
   held.fields.push_back(field_of({.name = kTokensField, .shape = steps}, samples.tokens));
   if (!samples.lengths.empty()) {
     held.fields.push_back(

@@ -52,6 +52,7 @@ struct TokenSamples {
   std::vector<std::string> class_names = {};
   std::shared_ptr<const Vocabulary> vocabulary;
   std::string fingerprint;
+  std::vector<std::int64_t> origins = {};  // Dataset::origin(); empty: the samples' own indices
 };
 
 /// At most the first `limit` of them (0: all).

@@ -81,6 +81,11 @@ Vocabulary byte_vocabulary() {
   return {TextUnit::bytes, std::move(words)};
 }
 
+std::shared_ptr<const Vocabulary> copy_of(const Vocabulary& vocabulary) {
+  return std::make_shared<const Vocabulary>(vocabulary.unit(), vocabulary.words(),
+                                            vocabulary.unknown());
+}
+
 Vocabulary numbered_vocabulary(std::int64_t size) {
   return {TextUnit::words, std::vector<std::string>(static_cast<std::size_t>(size))};
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,7 @@ class Vocabulary {
 
 /// The 256 bytes.
 [[nodiscard]] Vocabulary byte_vocabulary();
+[[nodiscard]] std::shared_ptr<const Vocabulary> copy_of(const Vocabulary& vocabulary);
 /// Words without a text, which data have as numbers alone.
 [[nodiscard]] Vocabulary numbered_vocabulary(std::int64_t size);
 

@@ -18,18 +18,6 @@ namespace {
 constexpr std::string_view kFiltered = "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n ";
 constexpr std::int64_t kMostIndexedWords = 4'000'000;
 
-/// Calls `each` with every word of a text.
-template <class Each>
-void each_keras_word(std::string_view text, const Each& each) {
-  const std::string lowered = lower_case(text);
-  const std::string_view rest = lowered;
-  for (std::size_t at = rest.find_first_not_of(kFiltered); at != std::string_view::npos;) {
-    const std::size_t end = std::min(rest.find_first_of(kFiltered, at), rest.size());
-    each(std::string(rest.substr(at, end - at)));
-    at = rest.find_first_not_of(kFiltered, end);
-  }
-}
-
 [[noreturn]] void bad_index(const std::string& name, const std::string& what) {
   throw Error(ErrorKind::data, "'" + name + "': " + what +
                                    "; expected an object of words and ranks: {\"the\": 1, ...}");
@@ -46,12 +34,22 @@ std::int32_t rank_of(const std::string& word, const Json& value, const std::stri
 
 }  // namespace
 
+void for_each_keras_word(std::string_view text, const std::function<void(std::string_view)>& each) {
+  const std::string lowered = lower_case(text);
+  const std::string_view rest = lowered;
+  for (std::size_t at = rest.find_first_not_of(kFiltered); at != std::string_view::npos;) {
+    const std::size_t end = std::min(rest.find_first_of(kFiltered, at), rest.size());
+    each(rest.substr(at, end - at));
+    at = rest.find_first_not_of(kFiltered, end);
+  }
+}
+
 WordIndex counted_index(const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, std::int64_t>> counted;  // in the order of first appearance
   std::unordered_map<std::string, std::size_t> place;
   for (const std::string& text : texts) {
-    each_keras_word(text, [&](std::string word) {
-      const auto [found, added] = place.emplace(std::move(word), counted.size());
+    for_each_keras_word(text, [&](std::string_view word) {
+      const auto [found, added] = place.emplace(word, counted.size());
       if (added) counted.emplace_back(found->first, 0);
       ++counted[found->second].second;
     });
@@ -85,8 +83,8 @@ WordIndex parse_word_index(std::string_view json, const std::string& name) {
 std::vector<std::int32_t> keras_tokens(std::string_view text, const WordIndex& index,
                                        std::int64_t vocabulary) {
   std::vector<std::int32_t> tokens{KerasTokens::kStart};
-  each_keras_word(text, [&](const std::string& word) {
-    const auto found = index.find(word);
+  for_each_keras_word(text, [&](std::string_view word) {
+    const auto found = index.find(std::string(word));
     if (found == index.end()) return;
     const std::int32_t token = found->second + KerasTokens::kIndexFrom;
     tokens.push_back(token < vocabulary ? token : KerasTokens::kUnknown);

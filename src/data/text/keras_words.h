@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace trainyard {
 /// !"#$%&()*+,-./:;<=>?@[\]^_`{|}~, tab and line feed made a space, cut at spaces. Other bytes are
 /// letters.
 using WordIndex = std::unordered_map<std::string, std::int32_t>;
+
+/// Calls `each` with the words of a text.
+void for_each_keras_word(std::string_view text, const std::function<void(std::string_view)>& each);
 
 /// The words of `texts` by how often they are there; ties in the order of their first appearance.
 [[nodiscard]] WordIndex counted_index(const std::vector<std::string>& texts);

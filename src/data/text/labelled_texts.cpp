@@ -33,13 +33,6 @@ void require_short_lines(std::string_view table, const std::string& name) {
   }
 }
 
-std::size_t column_named(const char* column, const SeparatedRow& header, const std::string& name) {
-  const auto found = std::ranges::find(header.cells, column);
-  if (found != header.cells.end()) return static_cast<std::size_t>(found - header.cells.begin());
-  bad_line(name, header.line,
-           "names the columns " + shortened(joined(header.cells)) + ", but no '" + column + "'");
-}
-
 std::string unescaped(std::string_view cell, const std::string& name, std::int64_t line) {
   constexpr std::string_view kEscapes = "\\tnr", kMeanings = "\\\t\n\r";
   std::string text;
@@ -80,21 +73,11 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 LabelledTexts parse_text_table(std::string_view table, const std::string& name) {
   require_short_lines(table, name);
   require_utf8(table, name, "; convert the table to UTF-8");
-  const std::vector<SeparatedRow> rows = separated_rows(table, Separator::tab, name);
-  if (rows.size() < 2) {
-    bad_file(name,
-             "has no texts; expected a line with the names of the columns, then a text in "
-             "each line");
-  }
-  const std::size_t label = column_named("label", rows.front(), name);
-  const std::size_t text = column_named("text", rows.front(), name);
+  const NamedRows rows = named_rows(table, {.separator = Separator::tab}, name);
+  constexpr const char* kExpected = "the first line is to name the columns label and text";
+  const std::size_t label = rows.column("label", kExpected), text = rows.column("text", kExpected);
   LabelledTexts read;
-  for (const SeparatedRow& row : std::span(rows).subspan(1)) {
-    if (row.cells.size() != rows.front().cells.size()) {
-      bad_line(name, row.line,
-               "has " + count_text(std::ssize(row.cells), "cell") + ", expected " +
-                   std::to_string(rows.front().cells.size()) + ", divided by tabs");
-    }
+  for (const SeparatedRow& row : rows.rows) {
     const std::string& of_row = row.cells[label];
     if (of_row != "0" && of_row != "1") {
       bad_line(name, row.line, "label '" + shortened(of_row) + "', expected 0 or 1");

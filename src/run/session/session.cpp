@@ -28,7 +28,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                      .cache_folder = choice.cache_folder,
                      .warn = choice.warn,
                      .check_all = choice.check_all,
-                     .division = choice.division},
+                     .division = choice.division,
+                     .form = choice.form},
                     choice.opened);
   require_fit(run_, network, *data_.train, *data_.pipeline);
   const TrainingGraph graph = training_graph_of(run_, std::move(network), data_.train->fields());

@@ -227,6 +227,7 @@ std::int64_t tokens_of(const Dataset& set) {
 /// What the network gets, as its input would be written.
 std::string samples_text(const Dataset& set, const Pipeline& pipeline) {
   const Vocabulary* vocabulary = set.vocabulary();
+  if (set.table() != nullptr) return sample_text(set);
   if (vocabulary == nullptr) return pipeline.output_shape().text();
   return "{tokens: " + std::to_string(tokens_of(set)) +
          ", vocabulary: " + std::to_string(vocabulary->size()) + "}";
@@ -259,7 +260,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   SessionData data;
   const Opening opening = telling_once(given);
   data.train = open_shared(*run.data.train.source, opening, ranks);
-  Opening of_val = opening;
+  Opening of_val = following(opening, *data.train);
   of_val.may_lack_classes = true;
   data.val = open_shared(*run.data.val.source, of_val, ranks);
   opened(data);

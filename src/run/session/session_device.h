@@ -55,6 +55,7 @@ struct DeviceChoice {
   bool check_all = false;                  // see Opening::check_all
   bool tune = true;                        // see CudaExecutorSettings, like the one below
   Division division = Division::by_name;   // of the run that is resumed
+  SampleForm form = {};                    // of the run that is resumed; see Opening::form
   std::string choices;                     // of the run that is resumed, or empty
   std::string no_gpu;                      // why it is not a GPU, if --gpus leaves it open
   std::function<void(const std::string&)> warn = [](const std::string&) {};

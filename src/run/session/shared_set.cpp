@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/offset_allocator.h"
 #include "data/sets/memory_dataset.h"
+#include "data/sets/table_form.h"
 #include "formats/json.h"
 #include "ranks/comm/shared_memory.h"
 
@@ -99,6 +100,14 @@ std::shared_ptr<const Vocabulary> vocabulary_in(const std::string& text) {
   return std::make_shared<const Vocabulary>(parse_vocabulary(text, "the data of this machine"));
 }
 
+/// As JSON, null if there is none.
+Json json_of(const TableForm* table) { return table == nullptr ? Json() : json_of(*table); }
+
+std::shared_ptr<const TableForm> table_in(const Json& json) {
+  if (json.is_null()) return nullptr;
+  return std::make_shared<const TableForm>(table_form_of(json));
+}
+
 /// How the other ranks of this machine find the samples of `set` in `memory`.
 std::string place_text(const Dataset& set, const Extents& extents, const SharedMemory& memory) {
   const Shape image = set.image_shape();
@@ -109,6 +118,7 @@ std::string place_text(const Dataset& set, const Extents& extents, const SharedM
                     {"samples", set.size()},
                     {"fields", json_of(set.fields())},
                     {"vocabulary", text_of(set.vocabulary())},
+                    {"table", json_of(set.table())},
                     {"image", {image[0], image[1], image[2]}},
                     {"classes", set.classes()},
                     {"class_names", set.class_names()},
@@ -141,6 +151,7 @@ std::string share(std::unique_ptr<Dataset>& set) {
                             .classes = set->classes(),
                             .class_names = set->class_names(),
                             .vocabulary = vocabulary_in(text_of(set->vocabulary())),
+                            .table = table_in(json_of(set->table())),
                             .fingerprint = set->fingerprint(),
                             .files = set->files(),
                             .origins = origins_of(*set)},
@@ -162,6 +173,7 @@ std::unique_ptr<Dataset> set_at(std::string_view place) {
                              .classes = found.at("classes").get<std::int64_t>(),
                              .class_names = found.at("class_names").get<std::vector<std::string>>(),
                              .vocabulary = vocabulary_in(found.at("vocabulary").get<std::string>()),
+                             .table = table_in(found.at("table")),
                              .fingerprint = found.at("fingerprint").get<std::string>()},
                             fields));
 }

@@ -1,0 +1,39 @@
+// What the columns of a table are to a network, by its training split.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/json.h"
+
+namespace trainyard {
+
+/// A column of numbers is one feature, (x - mean) / deviation; a column of categories one for each
+/// of them: 1 for the row's category, else 0.
+struct TableColumn {
+  std::string name;
+  bool categorical = false;
+  double mean = 0, deviation = 1;       // of numbers; the deviation of the population, 1 if it is 0
+  std::vector<std::string> categories;  // in the order of their bytes
+
+  [[nodiscard]] std::int64_t features() const { return categorical ? std::ssize(categories) : 1; }
+  bool operator==(const TableColumn&) const = default;
+};
+
+/// The columns in the order of their features.
+struct TableForm {
+  std::vector<TableColumn> columns;
+
+  /// The length of a sample's vector.
+  [[nodiscard]] std::int64_t features() const;
+  bool operator==(const TableForm&) const = default;
+};
+
+/// {"columns": [{"name": "age", "mean": 31.5, "deviation": 12}, {"name": "colour", "categories":
+/// ["blue", "red"]}]}
+[[nodiscard]] Json json_of(const TableForm& form);
+/// The inverse. Throws Json::exception for anything else; numbers may be such as no table has.
+[[nodiscard]] TableForm table_form_of(const Json& json);
+
+}  // namespace trainyard

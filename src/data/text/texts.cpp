@@ -1,0 +1,168 @@
+#include "data/text/texts.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "data/sets/token_set.h"
+#include "data/text/keras_words.h"
+
+namespace trainyard {
+
+namespace {
+
+using UnitCounts = std::unordered_map<std::string, std::int64_t>;
+
+constexpr std::int32_t kUnknownToken = 1;
+
+/// Calls `each` with the units of a text.
+void each_unit(std::string_view text, TextUnit unit,
+               const std::function<void(std::string_view)>& each) {
+  if (unit == TextUnit::words) return for_each_keras_word(text, each);
+  for_each_unit(text, unit, "", each);
+}
+
+/// The text of a row of a set.
+const std::string& text_at(const LabelledRows& rows, std::size_t column, std::int64_t index) {
+  return rows.rows.rows[static_cast<std::size_t>(index)].cells[column];
+}
+
+/// The vocabulary of the training rows.
+std::shared_ptr<const Vocabulary> counted_vocabulary(const LabelledRows& rows, std::size_t column,
+                                                     const TextsOptions& options) {
+  UnitCounts counts;
+  for (const std::int64_t index : rows.training) {
+    each_unit(text_at(rows, column, index), options.unit,
+              [&](std::string_view unit) { ++counts[std::string(unit)]; });
+  }
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  std::vector<std::string> words{"<pad>", "<unknown>"};
+  for (auto& [word, count] : sorted) {
+    if (std::ssize(words) == options.vocabulary) break;
+    words.push_back(std::move(word));
+  }
+  if (options.vocabulary > 0) words.resize(static_cast<std::size_t>(options.vocabulary));
+  return std::make_shared<const Vocabulary>(options.unit, std::move(words), kUnknownToken);
+}
+
+/// That of the training split, which has units of the same kind.
+std::shared_ptr<const Vocabulary> checked_vocabulary(
+    const std::shared_ptr<const Vocabulary>& vocabulary, const TextsOptions& options,
+    const std::string& name) {
+  if (vocabulary->unit() == options.unit) return vocabulary;
+  bad_file(name, "is read with another 'unit' than the training split; give both the same");
+}
+
+/// Throws Error{data} for a row without a text.
+void require_texts(const NamedRows& rows, std::size_t column) {
+  for (const SeparatedRow& row : rows.rows) {
+    if (!trimmed(row.cells[column]).empty()) continue;
+    rows.bad_cell(row, column, "has no text; correct it, or set 'missing: drop'");
+  }
+}
+
+void put_tokens(const LabelledRows& rows, std::size_t column, const TextsOptions& options,
+                TokenSamples& samples) {
+  const auto steps = static_cast<std::size_t>(samples.steps);
+  samples.tokens.resize(rows.own.size() * steps);
+  Hash128 hash;
+  for (std::size_t i = 0; i < rows.own.size(); ++i) {
+    const std::string& text = text_at(rows, column, rows.own[i]);
+    const std::int64_t kept = fit_at_front(tokens_of_row(text, *samples.vocabulary),
+                                           std::span(samples.tokens).subspan(i * steps, steps));
+    samples.lengths.push_back(static_cast<std::int32_t>(kept));
+    hash.update(std::to_string(text.size()) + " " + text);
+  }
+  hash.update(std::as_bytes(std::span(samples.labels)));
+  hash.update(number_text(options.length) + " " + number_text(options.vocabulary) + " " +
+              std::string(config::word_of(options.unit)));
+  samples.fingerprint = hash.hex();
+}
+
+}  // namespace
+
+void declare(config::Fields& fields, TextColumns& columns) {
+  fields.required("text", columns.text, "the column of the texts");
+  fields.required("label", columns.label, "the column of the labels");
+}
+
+void declare(config::Fields& fields, TextsOptions& options) {
+  declare_rows(fields, options,
+               "a CSV or TSV file with a text and its label in each row, whose "
+               "first line names the columns");
+  fields.required("columns", options.columns, "what the columns are, by their names");
+  fields.field("unit", options.unit,
+               "what a token is: words, in small letters and without punctuation, or characters");
+  fields.field("vocabulary", options.vocabulary,
+               "number of tokens: '<pad>', '<unknown>' and the most frequent ones of the training "
+               "split; 0: all of them",
+               {.minimum = 0, .maximum = 1 << 24});
+  fields.field("length", options.length, "tokens of a text, cut and padded at the front",
+               {.minimum = 1, .maximum = 65536});
+  fields.field("missing", options.missing,
+               "rows without a text or a label: error, or drop, which leaves them out");
+  declare_labels(fields, options);
+  declare_common(fields, options);
+  if (fields.describing()) return;
+  if (options.vocabulary == 1 || options.vocabulary == 2) {
+    fields.error("vocabulary",
+                 "expected 0 or at least 3: '<pad>' and '<unknown>' are two of the tokens");
+  }
+  if (options.unit == TextUnit::bytes) fields.error("unit", "expected words or characters");
+  if (options.separator == Separator::space) {
+    fields.error("separator", "'space' divides no texts; use 'comma', 'semicolon' or 'tab'");
+  }
+}
+
+std::vector<std::int32_t> tokens_of_row(std::string_view text, const Vocabulary& vocabulary) {
+  std::vector<std::int32_t> tokens;
+  each_unit(text, vocabulary.unit(), [&](std::string_view unit) {
+    tokens.push_back(vocabulary.find(unit).value_or(kUnknownToken));
+  });
+  return tokens;
+}
+
+std::unique_ptr<Dataset> open_texts(const TextsOptions& options, const Opening& opening,
+                                    const std::optional<RowsPart>& part) {
+  NamedRows file = read_rows(located(options.file), options);
+  const std::string advice = " names a column of the first line";
+  const std::size_t column = file.column(options.columns.text, "'columns.text'" + advice);
+  RowsRequest request{.label = file.column(options.columns.label, "'columns.label'" + advice),
+                      .limit = options.limit,
+                      .drop = nullptr,
+                      .part = part};
+  if (options.missing == MissingRow::drop) {
+    request.drop = [&](const SeparatedRow& row) {
+      return trimmed(row.cells[request.label]).empty() || trimmed(row.cells[column]).empty();
+    };
+  }
+  const LabelledRows rows = labelled_rows(std::move(file), options, request, opening);
+  require_texts(rows.rows, column);
+  const auto& given = opening.form.vocabulary;
+  TokenSamples samples{.steps = options.length,
+                       .labels = rows.own_labels(),
+                       .padding = PaddingSide::front,
+                       .classes = rows.labels.classes,
+                       .class_names = rows.labels.names,
+                       .vocabulary = given ? checked_vocabulary(given, options, rows.rows.name)
+                                           : counted_vocabulary(rows, column, options),
+                       .origins = rows.own_origins()};
+  put_tokens(rows, column, options, samples);
+  return token_set_of(std::move(samples));
+}
+
+std::unique_ptr<DatasetSource> read_texts(config::Fields& fields) {
+  TextsOptions options;
+  declare(fields, options);
+  return std::make_unique<RowsSource<TextsOptions>>("texts", options, open_texts);
+}
+
+}  // namespace trainyard
