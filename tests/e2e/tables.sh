@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Tables of numbers and categories, and texts with classes, from CSV and TSV files: training, resume,
+# eval and predict follow the training split.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# write_rows SEED ROWS: flowers of three species, of two lengths that tell them apart and a colour.
+write_rows() {
+  awk -v seed="$1" -v rows="$2" 'BEGIN {
+    srand(seed)
+    split("setosa versicolor virginica", species)
+    split("blue red white", colour)
+    print "id,length,width,colour,species"
+    for (i = 0; i < rows; ++i) {
+      k = i % 3
+      printf "%d,%.2f,%.3f,%s,%s\n", i, 1500 + 900 * k + 600 * (rand() - 0.5), 0.3 + 0.1 * (2 - k) + 0.08 * rand(),
+             colour[rand() < 0.7 ? k + 1 : int(3 * rand()) + 1], species[k + 1]
+    }
+  }'
+}
+
+# table_run: train.csv, val.csv and run.yaml on them.
+table_run() {
+  write_rows 1 240 >train.csv
+  write_rows 2 90 >val.csv
+  cat >run.yaml <<'YAML'
+name: flowers
+network:
+  input: [5]
+  layers: [dense: 16, relu, dense: 3, softmax]
+data:
+  train: {source: table, file: train.csv, columns: {label: species, categorical: [colour], ignore: [id]}, labels: name}
+  val: {source: table, file: val.csv, columns: {label: species, categorical: [colour], ignore: [id]}, labels: name}
+batch: {total: 16}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {adam: {lr: 0.01}}
+epochs: 8
+YAML
+}
+
+begin "check says the length of a table's vectors, and a network of another one is refused with it"
+table_run
+run "$train" check run.yaml
+expect_code 0
+expect_out "data: 240 training and 90 validation samples [5] of 3 classes"
+run "$train" check run.yaml --set network.input=[4]
+expect_code 3
+expect_err "the network's input is [4], but the data are [5]; change 'input' of the network or the data"
+
+begin "a table is learnt, a resume continues it with the same bytes, and eval repeats its figures"
+table_run
+run "$train" run.yaml --out whole
+expect_code 0
+accuracy=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "val_accuracy") c = i } END { print $c }' whole/metrics.csv)
+awk -v a="$accuracy" 'BEGIN { exit !(a > 0.9) }' || fail "accuracy $accuracy, expected more than 0.9"
+run "$train" run.yaml --out part --set epochs=3
+expect_code 0
+run "$train" resume part --set epochs=8
+expect_code 0
+expect_same_file whole/weights/last.safetensors part/weights/last.safetensors
+run "$train" eval whole
+expect_code 0
+expect_out "accuracy"
+# Two ranks have the same weights as one, each being given its own part of a batch.
+run "$train" run.yaml --out two --replicas 2 --set batch.shards=2
+expect_code 0
+run "$train" run.yaml --out one --set batch.shards=2
+expect_code 0
+expect_same_file one/weights/last.safetensors two/weights/last.safetensors
+
+begin "what features mean is kept with the run: later rows for training do not change it"
+table_run
+run "$train" run.yaml --out a
+expect_code 0
+run "$train" eval a
+before=$out
+sed -i 's/^0,[0-9.]*,/0,99999,/' train.csv
+run "$train" eval a
+expect_code 0
+expect_equal "$out" "$before"
+run "$train" resume a --set epochs=9
+expect_code 4
+expect_err "the data are not those of the run a"
+run "$train" resume a --set epochs=9 --changed-data
+expect_code 0
+run "$train" eval a
+expect_code 0
+sed -i '2s/[a-z]*,[a-z]*$/green,setosa/' val.csv
+run "$train" eval a --changed-data
+expect_code 4
+expect_err "val.csv', line 2: column 'colour': 'green' is no category of the training split; correct it, or set 'unknown: ignore'"
+
+begin "of a table that is divided the training part gives the features, also in eval"
+table_run
+sed -i 's/^  val: .*/  val_fraction: 0.25/' run.yaml
+run "$train" run.yaml --out a
+expect_code 0
+figure=$(tail -n 1 a/metrics.csv)
+expect_differs "$figure" ""
+run "$train" eval a
+expect_code 0
+expect_out "60"
+
+begin "texts of three classes are learnt from words, and predict reads them"
+for split in train val; do
+  {
+    printf 'topic\tpost\n'
+    for i in 1 2 3 4 5 6 7 8; do
+      printf 'sport\tGoal %s, what a match!\nweather\t"Rain and ""wind"" on day %s"\nfood\tSoup %s with bread.\n' $i $i $i
+    done
+  } >"$split.tsv"
+done
+cat >run.yaml <<'YAML'
+name: posts
+network:
+  input: {tokens: 6, vocabulary: 40, lengths: true}
+  layers: [embedding: 8, lstm: 8, dense: 3, softmax]
+data:
+  train: {source: texts, file: train.tsv, quotes: true, columns: {text: post, label: topic}, labels: name, vocabulary: 40, length: 6}
+  val: {source: texts, file: val.tsv, quotes: true, columns: {text: post, label: topic}, labels: name, vocabulary: 40, length: 6}
+batch: {total: 12}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {adam: {lr: 0.05}}
+epochs: 12
+YAML
+run "$train" run.yaml --out a
+expect_code 0
+run "$train" predict a --text "bread and soup" --text "a windy match, a goal"
+expect_code 0
+expect_out "food"
+expect_out "sport"
+run "$train" resume a --set epochs=13
+expect_code 0
+
+finish 5 0
