@@ -63,7 +63,7 @@ std::vector<PlacedColumn> own_columns(const std::vector<Role>& roles, const Name
 std::vector<PlacedColumn> columns_of_form(const TableForm& form, const std::vector<Role>& roles,
                                           const NamedRows& rows) {
   std::vector<PlacedColumn> columns;
-  for (const TableColumn& column : form.columns) {
+  for (const FeatureColumn& column : form.columns) {
     const std::size_t place = rows.column(column.name, "the training split has this column");
     const Role role = column.categorical ? Role::categorical : Role::numeric;
     if (roles[place] != role) {

@@ -93,7 +93,7 @@ class Cells {
 };
 
 /// Returns whether all numbers are the same.
-bool fit_numbers(TableColumn& column, const std::vector<double>& values) {
+bool fit_numbers(FeatureColumn& column, const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   column.mean = values.front();
   const bool constant =

@@ -47,7 +47,7 @@ void declare_cell_rules(config::Fields& fields, CellRules& rules);
 /// A column of features and where it is in the rows.
 struct PlacedColumn {
   std::size_t place = 0;
-  TableColumn is;
+  FeatureColumn is;
 };
 
 /// Whether a row lacks the value of a column. In a numeric one an empty cell, `NA`, `N/A`, `nan`,

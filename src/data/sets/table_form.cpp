@@ -6,13 +6,13 @@ namespace trainyard {
 
 std::int64_t TableForm::features() const {
   std::int64_t sum = 0;
-  for (const TableColumn& column : columns) sum += column.features();
+  for (const FeatureColumn& column : columns) sum += column.features();
   return sum;
 }
 
 Json json_of(const TableForm& form) {
   Json columns = Json::array();
-  for (const TableColumn& column : form.columns) {
+  for (const FeatureColumn& column : form.columns) {
     Json json{{"name", column.name}};
     if (column.categorical) {
       json["categories"] = column.categories;
@@ -28,9 +28,9 @@ Json json_of(const TableForm& form) {
 TableForm table_form_of(const Json& json) {
   TableForm form;
   for (const Json& of : json.at("columns")) {
-    TableColumn column{.name = of.at("name").get<std::string>(),
-                       .categorical = of.contains("categories"),
-                       .categories = {}};
+    FeatureColumn column{.name = of.at("name").get<std::string>(),
+                         .categorical = of.contains("categories"),
+                         .categories = {}};
     if (column.categorical) {
       column.categories = of.at("categories").get<std::vector<std::string>>();
     } else {

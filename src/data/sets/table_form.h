@@ -11,19 +11,19 @@ namespace trainyard {
 
 /// A column of numbers is one feature, (x - mean) / deviation; a column of categories one for each
 /// of them: 1 for the row's category, else 0.
-struct TableColumn {
+struct FeatureColumn {
   std::string name;
   bool categorical = false;
   double mean = 0, deviation = 1;       // of numbers; the deviation of the population, 1 if it is 0
   std::vector<std::string> categories;  // in the order of their bytes
 
   [[nodiscard]] std::int64_t features() const { return categorical ? std::ssize(categories) : 1; }
-  bool operator==(const TableColumn&) const = default;
+  bool operator==(const FeatureColumn&) const = default;
 };
 
 /// The columns in the order of their features.
 struct TableForm {
-  std::vector<TableColumn> columns;
+  std::vector<FeatureColumn> columns;
 
   /// The length of a sample's vector.
   [[nodiscard]] std::int64_t features() const;
