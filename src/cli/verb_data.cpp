@@ -238,7 +238,7 @@ ReadingRate reading_rate(const Dataset& set, const ReadFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
   const std::clock_t processor_begin = std::clock();
   const auto passed = [begin] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
-  const EpochOrder order({.size = set.size(), .block = set.block()});
+  const EpochOrder order(OrderOptions{.size = set.size(), .block = set.block()});
   const std::vector<SampleField> fields = set.fields();
   std::atomic<std::int64_t> next = 0, read = 0;
   each_sample(static_cast<int>(flags.threads), flags.threads, [&](std::int64_t) {
