@@ -21,7 +21,7 @@ std::string read_as(const std::string& lines) {
   const auto list = image_list_in(file);
   if (!list) return "none";
   std::string columns;
-  for (const std::string& column : list->columns) columns += " " + column;
+  for (const std::string& column : list->columns.order) columns += " " + column;
   return std::string(config::word_of(list->separator)) + (list->header ? ",header" : columns) +
          " " + list->path + "," + list->label +
          (list->labels == ListLabels::name ? ",name" : ",number") +
