@@ -64,7 +64,8 @@ def functions(code):
         if character == '{':
             inside = any(kind == 'function' for kind, _, _ in scopes)
             name = re.search(r'(operator\(\)|operator\S+?|[\w~]+)\(', before)
-            if inside or not name or '=' in before[:name.start()]:
+            # Without a closing bracket it begins a default argument.
+            if inside or not name or ')' not in before or '=' in before[:name.start()]:
                 record = re.search(r'\b(?:struct|class) (\w+)(?: final)?\s*(?::[^:].*)?$', before)
                 scopes.append(('scope', record.group(1) if record else '', at))
             else:
