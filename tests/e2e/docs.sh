@@ -23,7 +23,7 @@ done
 begin "every network of the language page computes a batch"
 extract network
 cp "$source_dir/models/blocks.yaml" .
-expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 14
+expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 15
 for file in network*.yaml; do
   input=$(sed -n 's/^input: \(\[[^]]*\]\).*/\1/p' "$file")
   source="synthetic, shape: $input"
