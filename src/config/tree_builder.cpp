@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "config/scalars.h"
 
 namespace trainyard::config {

@@ -15,16 +15,11 @@ void declare_rate(config::Fields& fields, std::string_view key, double& rate,
   rate = 0;
 }
 
-namespace {
-
-/// Positions of a sample are counted in 32 bits.
 void require_counted_positions(const Shape& shape) {
   if (shape.elements() / shape.n() > std::int64_t{1} << 32) {
     throw ShapeError("takes at most 4294967296 values per sample, found " + shape.text());
   }
 }
-
-}  // namespace
 
 Signature DropoutOp::infer(std::span<const Shape> inputs) const {
   require_counted_positions(inputs[0]);

@@ -11,6 +11,8 @@ namespace trainyard {
 /// A fraction in [0, 1).
 void declare_rate(config::Fields& fields, std::string_view key, double& rate,
                   std::string_view help);
+/// Draws count the positions of a sample in 32 bits: throws ShapeError if it has more.
+void require_counted_positions(const Shape& shape);
 
 struct DropoutAttributes {
   double rate = 0.5;  // fraction of zeros, in [0, 1)
