@@ -6,8 +6,8 @@
 
 #include "base/normal.h"
 #include "compute/elementwise/draws.h"
-#include "compute/elementwise/functor_step.h"
 #include "compute/elementwise/element_index.h"
+#include "compute/elementwise/functor_step.h"
 #include "ops/dropout.h"
 #include "ops/step_tensors.h"
 

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "base/math.h"
-#include "compute/elementwise/functor_step.h"
 #include "compute/elementwise/element_index.h"
+#include "compute/elementwise/functor_step.h"
 #include "ops/norm.h"
 #include "ops/step_tensors.h"
 

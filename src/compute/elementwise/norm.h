@@ -285,7 +285,7 @@ struct NormFunctors : ChannelParameterFunctors<NormOp> {
     }
     const NormFactors<T, kPixels> factors{parts, mean, factor, gamma_at<A>(tensors.parameters)};
     map_indexed<T>(launcher, tensors.outputs[0],
-                  NormValue<T, kPixels>{factors, x, beta_at<A>(tensors.parameters)});
+                   NormValue<T, kPixels>{factors, x, beta_at<A>(tensors.parameters)});
   }
 
   template <class T, bool kPixels, class Launcher>

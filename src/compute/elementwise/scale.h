@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "compute/elementwise/channel_sums.h"
-#include "compute/elementwise/functor_step.h"
 #include "compute/elementwise/element_index.h"
+#include "compute/elementwise/functor_step.h"
 #include "ops/activation.h"
 #include "ops/norm.h"
 #include "ops/step_tensors.h"
@@ -78,7 +78,7 @@ struct ScaleFunctors : ChannelParameterFunctors<ScaleOp> {
     const A* const gamma = tensors.parameters[0].as<A>();
     if (!step.backward()) {
       return map_indexed<T>(launcher, tensors.outputs[0],
-                           ScaleValue<T>{x, gamma, data_at<A>(tensors.parameters, 1)});
+                            ScaleValue<T>{x, gamma, data_at<A>(tensors.parameters, 1)});
     }
     const T* const dy = tensors.output_gradients[0].as<T>();
     sum_gradients(step, tensors, launcher, ScaleTerms<T>{x, dy},
