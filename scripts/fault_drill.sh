@@ -135,7 +135,8 @@ vanish() {
     cp -r "$out.data" "$out.$other/data"
     (cd "$out.$other" && exec env PATH=/nonexistent RANK="$other" LOCAL_RANK="$other" WORLD_SIZE=3 \
       LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT="$((29600 + rank))" TRAINYARD_TOKEN=drill \
-      "$train" --config "$scratch/images.yaml" "${own_device[@]}" --out "$out" "${limits[@]}") \
+      "$train" --config "$scratch/images.yaml" --set data.train.root=data --set data.val.root=data \
+      "${own_device[@]}" --out "$out" "${limits[@]}") \
       >"$out.$other.log" 2>&1 </dev/null &
     pids+=($!)
   done
