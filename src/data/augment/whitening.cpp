@@ -1,17 +1,14 @@
 #include "data/augment/whitening.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "data/augment/pipeline.h"
+#include "data/augment/symmetric_eigen.h"
 #include "launcher/launch.h"
 
-#define EIGEN_DONT_PARALLELIZE  // the same bits for any number of threads
-
 namespace trainyard {
-
 namespace {
 
 constexpr std::int64_t kMomentSamples = 64;  // that are added at once, so that they stay in cache
@@ -156,16 +153,5 @@ void whiten_samples(const float* matrix, std::int64_t elements, std::int64_t cou
 }
 
 std::int64_t whitening_room(std::int64_t elements) { return kWhitenedSamples * elements; }
-
-SymmetricEigen symmetric_eigen(const std::vector<double>& matrix, std::int64_t n) {
-  const Eigen::Map<const Eigen::MatrixXd> read(matrix.data(), n, n);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(read);
-  if (solver.info() != Eigen::Success || !solver.eigenvectors().allFinite()) {
-    throw Error(ErrorKind::data, "the eigenvalues do not converge");
-  }
-  const double *const values = solver.eigenvalues().data(), *const vectors =
-                                                                solver.eigenvectors().data();
-  return {{values, values + n}, {vectors, vectors + n * n}};
-}
 
 }  // namespace trainyard
