@@ -38,16 +38,8 @@ std::optional<double> area_under_curve(const SplitOutputs& outputs, std::int64_t
 std::optional<double> mean_area_under_curve(const SplitOutputs& outputs) {
   if (outputs.classes == 2) return area_under_curve(outputs, 1);
   const std::vector<LogSum> sums = log_sums(outputs);
-  double sum = 0;
-  std::int64_t defined = 0;
-  for (std::int64_t c = 0; c < outputs.classes; ++c) {
-    const std::optional<double> area = area_of(scored_samples(outputs, sums, c));
-    if (!area) continue;
-    sum += *area;
-    ++defined;
-  }
-  if (defined == 0) return std::nullopt;
-  return sum / static_cast<double>(defined);
+  return mean_of_defined(outputs.classes,
+                         [&](std::int64_t c) { return area_of(scored_samples(outputs, sums, c)); });
 }
 
 }  // namespace trainyard

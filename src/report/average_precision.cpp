@@ -6,24 +6,6 @@
 #include <utility>
 
 namespace trainyard {
-namespace {
-
-/// The mean of `count` values, of which those that are not defined are left out.
-std::optional<double> mean_of_defined(
-    std::int64_t count, const std::function<std::optional<double>(std::int64_t)>& value) {
-  double sum = 0, defined = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::optional<double> one = value(i);
-    if (!one) continue;
-    sum += *one;
-    ++defined;
-  }
-  if (defined == 0) return std::nullopt;
-  return sum / defined;
-}
-
-}  // namespace
-
 std::optional<double> average_precision(std::vector<ScoredSample> samples) {
   if (std::ranges::any_of(samples, [](const auto& one) { return std::isnan(one.score); })) {
     return std::nullopt;

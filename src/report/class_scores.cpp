@@ -44,4 +44,17 @@ std::vector<ScoredSample> scored_samples(const SplitOutputs& outputs, std::span<
   return samples;
 }
 
+std::optional<double> mean_of_defined(
+    std::int64_t count, const std::function<std::optional<double>(std::int64_t)>& value) {
+  double sum = 0, defined = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::optional<double> one = value(i);
+    if (!one) continue;
+    sum += *one;
+    ++defined;
+  }
+  if (defined == 0) return std::nullopt;
+  return sum / defined;
+}
+
 }  // namespace trainyard

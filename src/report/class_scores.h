@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,5 +30,9 @@ struct LogSum {
 [[nodiscard]] std::vector<ScoredSample> scored_samples(const SplitOutputs& outputs,
                                                        std::span<const LogSum> sums,
                                                        std::int64_t c);
+
+/// The mean of the values of 0 to count - 1 that are defined; empty if none is.
+[[nodiscard]] std::optional<double> mean_of_defined(
+    std::int64_t count, const std::function<std::optional<double>(std::int64_t)>& value);
 
 }  // namespace trainyard

@@ -92,9 +92,9 @@ void write_class_tables(const RunFolder& folder, const ClassTables& tables, cons
 
 SplitMetrics::SplitMetrics(const RunConfig& run, const Dataset& set,
                            const std::optional<ClassWeightPolicy>& rule)
-    : labels_(counted_labels(set, counted_samples(set, rule))),
+    : counted_(counted_samples(set, rule)),
+      labels_(counted_labels(set, counted_)),
       targets_(split_targets(run, set).value_or(SplitTargets{}).numbers),
-      counted_(counted_samples(set, rule)),
       classes_(std::max<std::int64_t>(set.classes(), 2)),
       threshold_(usual_threshold(run)) {}
 

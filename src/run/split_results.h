@@ -57,9 +57,9 @@ class SplitMetrics {
  private:
   [[nodiscard]] std::optional<double> precision_of(const SplitOutputs& outputs) const;
 
+  std::vector<bool> counted_;         // by sample
   std::vector<std::int32_t> labels_;  // by sample; -1: not counted
   std::vector<float> targets_;  // [samples, width] of the loss on the last layer; empty: labels
-  std::vector<bool> counted_;   // by sample, beside targets_
   std::int64_t classes_;
   double threshold_;
 };

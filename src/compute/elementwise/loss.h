@@ -54,6 +54,23 @@ struct LossRows {
   }
 };
 
+/// The rows of an op that compares values with labels or numbers: its inputs.
+template <class T>
+[[nodiscard]] LossRows<T> rows_with_target(const StepTensors& tensors) {
+  const TensorView &values = tensors.inputs[0], &target = tensors.inputs[1];
+  LossRows<T> rows{.x = values.as<T>(),
+                   .classes = values.layout.extent[1],
+                   .smoothing = 0,
+                   .positions = values.layout.extent[3],
+                   .state = tensors.batch.state};
+  if (target.type == DType::f32) {
+    rows.dense = target.as<const float>();
+  } else {
+    rows.labels = target.as<const std::int32_t>();
+  }
+  return rows;
+}
+
 /// Forward: a row is a sample or a position.
 template <class Loss, class T>
 struct LossValues {
@@ -153,18 +170,11 @@ struct LossFunctors : FunctorsOf<LossOp> {
 
   template <class T>
   [[nodiscard]] LossRows<T> rows_of(const FunctorStep& step, const StepTensors& tensors) const {
-    const TensorView &outputs = tensors.inputs[0], &target = tensors.inputs[1];
-    LossRows<T> rows{outputs.as<T>(), outputs.layout.extent[1],
-                     static_cast<Arithmetic<T>>(this->op.values().label_smoothing)};
-    if (target.type == DType::f32) {
-      rows.dense = target.as<const float>();
-    } else {
-      rows.labels = target.as<const std::int32_t>();
-      rows.each = outputs.layout.rank == 4 ? 1 : target.layout.extent[1];
-    }
-    rows.positions = outputs.layout.extent[3];
+    LossRows<T> rows = rows_with_target<T>(tensors);
+    rows.smoothing = static_cast<Arithmetic<T>>(this->op.values().label_smoothing);
+    const bool of_positions = tensors.inputs[0].layout.rank == 4;
+    if (rows.labels != nullptr && !of_positions) rows.each = tensors.inputs[1].layout.extent[1];
     if (step.inputs.size() == 3) rows.weights = tensors.inputs[2].as<const float>();
-    rows.state = tensors.batch.state;
     return rows;
   }
 };
@@ -251,14 +261,8 @@ struct LikelihoodFunctors : FunctorsOf<LikelihoodOp> {
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     if (step.backward()) return;  // metrics have no gradient, and none is requested
-    const TensorView& values = tensors.inputs[0];
-    const LossRows<T> rows{.x = values.as<T>(),
-                           .classes = values.layout.extent[1],
-                           .smoothing = 0,
-                           .labels = tensors.inputs[1].as<const std::int32_t>(),
-                           .positions = values.layout.extent[3],
-                           .state = tensors.batch.state};
-    launcher.rows(values.layout.extent[0] * rows.positions,
+    const LossRows<T> rows = rows_with_target<T>(tensors);
+    launcher.rows(tensors.inputs[0].layout.extent[0] * rows.positions,
                   LikelihoodRows<T>{rows, tensors.outputs[0].as<Arithmetic<T>>()});
   }
 };
@@ -304,21 +308,12 @@ struct RegressionFunctors : FunctorsOf<RegressionMetricOp> {
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     if (step.backward()) return;  // metrics have no gradient, and none is requested
-    const TensorView &values = tensors.inputs[0], &target = tensors.inputs[1];
-    LossRows<T> rows{.x = values.as<T>(),
-                     .classes = values.layout.extent[1],
-                     .smoothing = 0,
-                     .positions = values.layout.extent[3],
-                     .state = tensors.batch.state};
-    if (target.type == DType::f32) {
-      rows.dense = target.as<const float>();
-    } else {
-      rows.labels = target.as<const std::int32_t>();
-    }
     const TensorView& numbers = tensors.outputs[0];
     const std::int64_t width = numbers.layout.rank == 1 ? 1 : numbers.layout.extent[1];
-    launcher.rows(values.layout.extent[0] * rows.positions,
-                  RegressionRows<T>{rows, numbers.as<Arithmetic<T>>(), width, op.measure()});
+    const Layout& values = tensors.inputs[0].layout;
+    launcher.rows(values.extent[0] * values.extent[3],
+                  RegressionRows<T>{rows_with_target<T>(tensors), numbers.as<Arithmetic<T>>(),
+                                    width, op.measure()});
   }
 };
 
