@@ -11,6 +11,7 @@
 #include "config/load.h"
 #include "data/augment/pipeline.h"
 #include "data/augment/preprocess.h"
+#include "data/augment/symmetric_eigen.h"
 #include "helpers.h"
 
 namespace trainyard {
