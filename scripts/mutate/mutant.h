@@ -70,14 +70,24 @@ TY_MUTANT_BINARY(&, |)
 TY_MUTANT_BINARY(|, &)
 TY_MUTANT_BINARY(^, |)
 
+/// -b, or nothing of what has no minus, as sums of pairs.
+template <class B>
+constexpr B negated(B b) {
+  if constexpr (requires { -b; }) {
+    return static_cast<B>(-b);
+  } else {
+    return B{};
+  }
+}
+
 #define TY_MUTANT_ASSIGNMENT(op, changed)        \
   template <class B>                             \
   constexpr B operator op(Mutant mutant, B b) {  \
     return mutant.on() ? static_cast<B>(changed) : b; \
   }
 
-TY_MUTANT_ASSIGNMENT(+=, -b)
-TY_MUTANT_ASSIGNMENT(-=, -b)
+TY_MUTANT_ASSIGNMENT(+=, negated(b))
+TY_MUTANT_ASSIGNMENT(-=, negated(b))
 TY_MUTANT_ASSIGNMENT(*=, b + 1)
 TY_MUTANT_ASSIGNMENT(/=, b + 1)
 

@@ -25,9 +25,10 @@ int init(const InitFlags& flags) {
 
 void declare_init(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<InitFlags>();  // shared with the action, which outlives parsing
-  app.add_option("data", flags->data,
-                 "a folder of images with a folder for each class, a list of images and their "
-                 "classes, a text file, or cifar10, mnist, fashion_mnist, imdb")
+  app.add_option(
+         "data", flags->data,
+         "a folder of images with a folder for each class, a list of images, a table or texts "
+         "with their classes (CSV, TSV), a text file, or cifar10, mnist, fashion_mnist, imdb")
       ->required()
       ->type_name("DATA");
   app.add_option("--out", flags->out, "folder of the two files")->type_name("FOLDER");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "starter/row_facts.h"
 
 namespace trainyard {
 
@@ -77,8 +77,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kHeadBytes = 65536;  // that are looked at to recognise a list
-constexpr std::array<std::string_view, 9> kLabelNames{
-    "label", "labels", "class", "class_name", "category", "species", "target", "name", "y"};
 
 bool names_image(const std::string& cell) {
   try {
@@ -140,32 +138,14 @@ std::optional<Rows> first_rows(std::string_view text) {
 std::size_t label_column(const fs::path& file, const std::vector<std::string>& columns,
                          std::size_t path) {
   if (columns.size() == 2) return 1 - path;
-  std::vector<std::string> small;
-  for (const std::string& column : columns) small.push_back(lower_case(column));
-  for (const std::string_view name : kLabelNames) {
-    const auto at = static_cast<std::size_t>(std::ranges::find(small, name) - small.begin());
-    if (at < small.size() && at != path) return at;
-  }
+  const std::optional<std::size_t> label = named_label(columns);
+  if (label && *label != path) return *label;
   throw Error(ErrorKind::data,
               "'" + file.string() + "' lists images in the column '" + columns[path] + "', but " +
                   (columns.size() == 1 ? "no line has a class; expected a path and a class in each"
                                        : "which of " + joined(columns) +
                                              " is their class? Name it 'label' in the first line") +
                   " (source image_list in docs/language.md)");
-}
-
-/// Numbers from 0 without a gap are classes as they are; everything else is a name.
-ListLabels labels_in(const std::vector<SeparatedRow>& rows, std::size_t column) {
-  std::set<std::int64_t> numbers;
-  for (const SeparatedRow& row : rows) {
-    if (row.cells.size() <= column) continue;
-    const std::optional<std::int64_t> number = parse_integer(row.cells[column]);
-    if (!number) return ListLabels::name;
-    numbers.insert(*number);
-  }
-  const bool whole =
-      !numbers.empty() && *numbers.begin() == 0 && *numbers.rbegin() == std::ssize(numbers) - 1;
-  return whole ? ListLabels::number : ListLabels::name;
 }
 
 /// The folder that the list's first path is below: the list's own (""), the current one, or one

@@ -9,6 +9,7 @@ namespace {
 constexpr std::int64_t kImageSteps = 1'500;
 constexpr std::int64_t kLongRun = 10'000;  // steps from which the usual weight decay is enough
 constexpr std::int64_t kTextSteps = 1'500;
+constexpr std::int64_t kRowSteps = 2'000;
 constexpr std::int64_t kTextBatch = 16;
 constexpr std::int64_t kLastMap = 8;  // pixels of a side, at most
 
@@ -34,6 +35,12 @@ Recipe image_recipe(std::int64_t training_samples) {
   const std::int64_t epochs = std::clamp<std::int64_t>(epochs_of(kImageSteps, per_epoch), 10, 200);
   const bool is_short = epochs * per_epoch < kLongRun;
   return {.batch = batch, .epochs = epochs, .weight_decay = is_short ? "5e-3" : "5e-4"};
+}
+
+Recipe rows_recipe(std::int64_t training_samples) {
+  const std::int64_t batch = batch_of(training_samples);
+  const std::int64_t epochs = epochs_of(kRowSteps, training_samples / batch);
+  return {.batch = batch, .epochs = std::clamp<std::int64_t>(epochs, 5, 100), .weight_decay = ""};
 }
 
 Recipe text_recipe(std::int64_t characters, std::int64_t length) {

@@ -18,6 +18,8 @@ struct Recipe {
 /// weights needs however few images there are; 10 to 200 epochs. What weight decay does in a run
 /// is the sum of lr * weight_decay over its steps: a short one takes ten times the usual.
 [[nodiscard]] Recipe image_recipe(std::int64_t training_samples);
+/// For rows: about 2,000 steps, 5 to 100 epochs.
+[[nodiscard]] Recipe rows_recipe(std::int64_t training_samples);
 /// For a text of so many characters, in windows of `length`: about 1,500 steps of 16 windows, 5 to
 /// 60 epochs.
 [[nodiscard]] Recipe text_recipe(std::int64_t characters, std::int64_t length);

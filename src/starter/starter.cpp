@@ -45,11 +45,15 @@ std::string path_in_yaml(const std::string& path) {
   return json_quoted(begun);
 }
 
+/// ", separator: tab", unless files of this name have it.
+std::string separator_text(const RowsOptions& rows) {
+  const bool tsv = lower_case(rows.file.path.extension().string()) == ".tsv";
+  if (rows.separator == (tsv ? Separator::tab : Separator::comma)) return "";
+  return ", separator: " + std::string(config::word_of(rows.separator));
+}
+
 std::string columns_text(const ImageListOptions& list) {
-  std::string text;
-  if (list.separator != Separator::comma) {
-    text += ", separator: " + std::string(config::word_of(list.separator));
-  }
+  std::string text = separator_text(list);
   if (list.header) text += ", header: true";
   if (list.path != "path") text += ", path: " + text_in_yaml(list.path);
   if (list.label != "label") text += ", label: " + text_in_yaml(list.label);
@@ -65,8 +69,37 @@ std::string size_text(const ImageFacts& images) {
          (images.grey ? ", channels: 1" : "");
 }
 
+/// ", ignore: [id, name]", if there are any.
+std::string names_text(const char* key, const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(text_in_yaml(name));
+  return names.empty() ? "" : std::string(", ") + key + ": [" + joined(quoted) + "]";
+}
+
+/// What is between the file and the end of a source of rows.
+std::string rows_text(const TableOptions& table) {
+  const bool names = table.labels == ListLabels::name;
+  return separator_text(table) + ", columns: {label: " + text_in_yaml(table.columns.label) +
+         names_text("categorical", table.columns.categorical) +
+         names_text("ignore", table.columns.ignore) + "}" + (names ? ", labels: name" : "") +
+         (table.missing.rule == MissingRule::mean ? ", missing: mean" : "") +
+         (table.unknown == UnknownCategory::ignore ? ", unknown: ignore" : "");
+}
+std::string rows_text(const TextsOptions& texts) {
+  return separator_text(texts) + ", columns: {text: " + text_in_yaml(texts.columns.text) +
+         ", label: " + text_in_yaml(texts.columns.label) + "}" +
+         (texts.labels == ListLabels::name ? ", labels: name" : "") +
+         ", vocabulary: " + std::to_string(texts.vocabulary) +
+         ", length: " + std::to_string(texts.length);
+}
+
 std::string source_text(const StarterData& data, const fs::path& path, const fs::path& root) {
   const std::string where = path_in_yaml(path.string());
+  if (data.rows) {
+    return std::string(data.kind == StarterKind::table ? "source: table" : "source: texts") +
+           ", file: " + where +
+           std::visit([](const auto& source) { return rows_text(source); }, data.rows->source);
+  }
   if (!data.list) return "source: image_folder, root: " + where;
   return "source: image_list, file: " + where +
          (root.empty() ? "" : ", root: " + path_in_yaml(root.string())) + columns_text(*data.list);
@@ -112,7 +145,10 @@ std::map<std::string, std::string> words_for(const StarterData& data, const fs::
   const bool text = data.kind == StarterKind::text;
   const std::int64_t size = input_side(images.side);
   const std::int64_t training = val_path.empty() ? images.samples * 4 / 5 : images.samples;
-  const Recipe recipe = text ? text_recipe(data.length, kTextWindow) : image_recipe(training);
+  const Recipe recipe = text        ? text_recipe(data.length, kTextWindow)
+                        : data.rows ? rows_recipe(data.rows->samples)
+                                    : image_recipe(training);
+  const auto* texts = data.rows ? std::get_if<TextsOptions>(&data.rows->source) : nullptr;
   return {{"name", data.name},
           {"name text", text_in_yaml(data.name)},
           {"path", path_in_yaml(path.string())},
@@ -128,8 +164,9 @@ std::map<std::string, std::string> words_for(const StarterData& data, const fs::
           {"batch", std::to_string(recipe.batch)},
           {"epochs", std::to_string(recipe.epochs)},
           {"decay", recipe.weight_decay},
-          {"window", std::to_string(kTextWindow)},
-          {"classes", std::to_string(images.classes)},
+          {"window", std::to_string(texts != nullptr ? texts->length : kTextWindow)},
+          {"features", std::to_string(data.rows ? data.rows->width : 0)},
+          {"classes", std::to_string(data.rows ? data.rows->classes : images.classes)},
           {"characters", std::to_string(data.characters)}};
 }
 

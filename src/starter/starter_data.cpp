@@ -34,11 +34,8 @@ constexpr std::array kKnownNames = {
     KnownName{"fashion_mnist", StarterKind::fashion_mnist}, KnownName{"imdb", StarterKind::imdb}};
 
 constexpr const char* kReadable =
-    "'train init' reads a folder of images with a folder for each class, a list of images with "
-    "their classes, and a text";
-constexpr std::string_view kTableAdvice =
-    "no column of it has images. Source 'table' reads numbers and categories with their classes, "
-    "'texts' texts with theirs, 'image_list' paths of images";
+    "'train init' reads a folder of images with a folder for each class, a list of images, a table "
+    "or texts with their classes, and a text";
 constexpr std::string_view kJsonAdvice =
     "no source reads JSON; 'text' learns to continue a text of any kind";
 
@@ -50,8 +47,6 @@ constexpr std::array kOtherSources = {
     OtherSource{".npy", "source 'arrays' reads sequences from it"},
     OtherSource{".safetensors", "source 'tensors' reads images, numbers and labels from it"},
     OtherSource{".pack", "source 'pack' reads it"},
-    OtherSource{".csv", kTableAdvice},
-    OtherSource{".tsv", kTableAdvice},
     OtherSource{".json", kJsonAdvice},
     OtherSource{".jsonl", kJsonAdvice}};
 
@@ -149,13 +144,17 @@ StarterData look_at_text(const fs::path& file) {
 }
 
 StarterData look_at_file(const fs::path& file) {
-  const std::string ending = lower_case(file.extension().string());
-  if (ending != ".csv" && ending != ".tsv") refuse_other_sources(file);
+  refuse_other_sources(file);
   if (std::optional<ImageListOptions> list = image_list_in(file)) {
     return look_at_list(file, std::move(*list));
   }
-  refuse_other_sources(file);
-  return look_at_text(file);
+  const std::string ending = lower_case(file.extension().string());
+  if (ending != ".csv" && ending != ".tsv") return look_at_text(file);
+  StarterData found{.name = plain_name(file.stem().string()), .path = file};
+  found.rows = look_at_rows(file);
+  const bool texts = std::holds_alternative<TextsOptions>(found.rows->source);
+  found.kind = texts ? StarterKind::texts : StarterKind::table;
+  return found;
 }
 
 /// YAML files, which are to have it, are UTF-8.

@@ -48,6 +48,75 @@ layers:
   - softmax
 )yaml";
 
+constexpr std::string_view kTableConfig = R"yaml(
+# A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', and train
+# with 'train @name@.yaml'. 'train schema --reference' lists every key.
+name: @name text@
+network: {file: @name@_network.yaml, vars: {features: @features@, classes: @classes@}}
+data:
+  # 'label' is the column of the classes. Columns that are not named here are numbers, which get mean 0
+  # and deviation 1; each category is a feature of its own. If you change the columns, 'train check' says
+  # how many features there are then: 'features' above.
+  train: {@source@}
+  val_fraction: 0.2 # of the rows is kept for validation, chosen by the seed
+seed: 42
+batch: {per_gpu: @batch@} # rows for each step, on each GPU
+loss: cross_entropy
+metrics: [accuracy, macro_f1] # macro_f1 counts each class alike, however rare
+optimizer: {adamw: {lr: 2e-3, weight_decay: 1e-2}}
+schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
+epochs: @epochs@ # about 2,000 steps, 5 to 100 epochs
+# The checkpoint of the epoch with the lowest loss is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_loss, mode: min}}
+)yaml";
+
+constexpr std::string_view kTableNetwork = R"yaml(
+# Two hidden layers. 'train summary @name@.yaml' lists the layers and sizes.
+vars: {features: @features@, classes: @classes@, units: 64}
+input: [$features]
+layers:
+  - dense: $units
+  - relu
+  - dropout: 0.1
+  - dense: $units
+  - relu
+  - dense: $classes
+  - softmax
+)yaml";
+
+constexpr std::string_view kTextsConfig = R"yaml(
+# A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', and train
+# with 'train @name@.yaml'. 'train schema --reference' lists every key.
+name: @name text@
+network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @features@, classes: @classes@}}
+data:
+  # The last 'length' words of each text are read; of the training texts' words the 'vocabulary' most
+  # frequent are known. Both are also in 'vars' above.
+  train: {@source@}
+  val_fraction: 0.2 # of the texts is kept for validation, chosen by the seed
+seed: 42
+batch: {per_gpu: @batch@} # texts for each step, on each GPU
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {adam: {lr: 1e-3}}
+epochs: @epochs@ # about 2,000 steps, 5 to 100 epochs
+early_stop: {patience: 5} # it overfits soon: five epochs without a better one end the run
+# The checkpoint of the epoch with the best accuracy is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+)yaml";
+
+constexpr std::string_view kTextsNetwork = R"yaml(
+# Words as vectors, an LSTM that reads them in both directions, and the probabilities of the classes.
+vars: {tokens: @window@, vocabulary: @features@, classes: @classes@}
+input: {tokens: $tokens, vocabulary: $vocabulary}
+layers:
+  - embedding: {units: 64, mask_zero: true} # token 0 fills up short texts; the LSTM skips it
+  - lstm: {units: 32, bidirectional: concat}
+  - dropout: 0.3
+  - dense: $classes
+  - softmax
+)yaml";
+
 constexpr std::string_view kTextConfig = R"yaml(
 # A run that learns to continue a text, character by character. Train with 'train @name@.yaml', then
 # 'train generate runs/@name@/0001 --prompt "The "' writes text. 'train schema --reference' lists
@@ -198,6 +267,10 @@ StarterTexts starter_texts(StarterKind kind) {
   switch (kind) {
     case StarterKind::images:
       return {kImagesConfig, kImagesNetwork};
+    case StarterKind::table:
+      return {kTableConfig, kTableNetwork};
+    case StarterKind::texts:
+      return {kTextsConfig, kTextsNetwork};
     case StarterKind::text:
       return {kTextConfig, kTextNetwork};
     case StarterKind::cifar10:

@@ -135,7 +135,7 @@ begin "data of another source, and a single image, are refused with the sources"
 printf 'height,weight\n1,2\n3,4\n' >people.csv
 run "$train" init people.csv
 expect_code 4
-expect_err "'people.csv': no column of it has images. Source 'table' reads numbers and categories with their classes, 'texts' texts with theirs, 'image_list' paths of images. 'train init' reads a folder of images with a folder for each class, a list of images with their classes, and a text; docs/language.md has all sources"
+expect_err "'people.csv' has numbers in column 'weight' that are no classes. 'train init' takes the column that is named label, class, species, target or y, else the last one, for the classes"
 while read -r name advice; do
   echo x >"$name"
   run "$train" init "$name"
@@ -147,6 +147,56 @@ x.safetensors source 'tensors' reads images, numbers and labels from it
 x.pack source 'pack' reads it
 x.json no source reads JSON; 'text' learns to continue a text of any kind
 x.PNG it is a single image; give the folder with the folders of its classes
+END
+
+begin "a table gets a config and a network that train: numbers, categories, row numbers and notes are told apart"
+awk 'BEGIN {
+  srand(1)
+  split("setosa versicolor virginica", species)
+  split("blue red white", colour)
+  print ",length,width,colour,note,species"
+  for (i = 0; i < 240; ++i) {
+    k = i % 3
+    printf "%d,%.2f,%s,%s,n%d,%s\n", i, 1500 + 900 * k + 600 * (rand() - 0.5), i % 20 ? 0.5 - 0.1 * k : "NA",
+           colour[rand() < 0.7 ? k + 1 : int(3 * rand()) + 1], i * 7919 % 1000, species[k + 1]
+  }
+}' >garden.csv
+run "$train" init garden.csv
+expect_code 0
+grep -qF -- 'train: {source: table, file: "garden.csv", columns: {label: species, categorical: [colour], ignore: ["", note]}, labels: name, missing: mean, unknown: ignore}' garden.yaml || fail \"another source in garden.yaml\"
+run "$train" check garden.yaml --gpus 0
+expect_out "192 training and 48 validation samples [5] of 3 classes"
+checked_and_trained garden
+
+begin "texts with classes get a config and a network that train"
+awk 'BEGIN {
+  srand(2)
+  split("bad awful poor sad", word)
+  print "label;review"
+  for (i = 0; i < 200; ++i) {
+    printf "%d;the film %d", i % 2, i
+    for (j = 0; j < 3 + i % 8; ++j) printf " %s", i % 2 ? word[1 + int(4 * rand())] : "word" int(40 * rand())
+    print ""
+  }
+}' >reviews.csv
+run "$train" init reviews.csv
+expect_code 0
+grep -qF -- 'train: {source: texts, file: "reviews.csv", separator: semicolon, columns: {text: review, label: label}, vocabulary: ' reviews.yaml || fail \"another source in reviews.yaml\"
+checked_and_trained reviews
+
+begin "rows that tell no classes are refused with what they have"
+while IFS='|' read -r text message; do
+  printf '%b' "$text" >rows.csv
+  run "$train" init rows.csv
+  expect_code 4
+  expect_err "'rows.csv'$message"
+done <<'END'
+1,2\n3,4\n| has the number '1' in its first line; expected the names of the columns there (source table in docs/language.md)
+a,price\n1,2.5\n3,4.5\n1,2.5\n3,4.5\n| has numbers in column 'price' that are no classes
+a,y\n1,no\n3,no\n| has the same value in all rows of column 'y': a classifier needs at least two classes
+a,y\n1,p\n3,q\n2,r\n| has 3 different values in column 'y', too many for classes of 3 rows
+id,y\n0,p\n1,q\n2,p\n3,q\n| has no column of numbers, of a few words or of texts
+a,y\n1,p\n3\n|, line 3: has 1 cell, expected 2 (a, y)
 END
 
 begin "the current folder is data like any other"
@@ -251,4 +301,4 @@ run "$train" data get mnist --to sets --from http://127.0.0.1:1
 expect_code 8
 expect_err "cannot fetch http://127.0.0.1:1/train-images-idx3-ubyte.gz"
 
-finish 12 0
+finish 15 0
