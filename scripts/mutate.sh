@@ -13,9 +13,10 @@
 source "$(dirname "$0")/lib.sh"
 
 # The sources of a family that contain arithmetic.
+shopt -s extglob
 files_of() {
   case $1 in
-    ops) echo src/ops/*.{h,cpp} src/compute/elementwise/*.h src/compute/recurrent/{cell,factors,gru}.h src/compute/walk.{h,cpp} ;;
+    ops) echo src/ops/*.{h,cpp} src/compute/elementwise/!(functor_executor).h src/compute/recurrent/{cell,factors,gru}.h src/compute/walk.{h,cpp} ;;
     optim) echo src/optim/*.h src/optim/*.cpp ;;
     data) echo src/data/augment/*.{h,cpp} src/data/feed/gather.h \
       src/data/sets/{epoch_order,synthetic,shape_figures,shapes_draw}.cpp ;;
