@@ -3,6 +3,8 @@
 # eval and predict follow the training split.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/lib_ranks.sh
+source "$(dirname "$0")/lib_ranks.sh"
 
 # write_rows SEED ROWS: flowers of three species, of two lengths that tell them apart and a colour.
 write_rows() {
@@ -39,6 +41,33 @@ epochs: 8
 YAML
 }
 
+# texts_run: train.tsv, val.tsv and run.yaml on them.
+texts_run() {
+  local split i
+  for split in train val; do
+    {
+      printf 'topic\tpost\n'
+      for i in 1 2 3 4 5 6 7 8; do
+        printf 'sport\tGoal %s, what a match!\nweather\t"Rain and ""wind"" on day %s"\nfood\tSoup %s with bread.\n' $i $i $i
+      done
+    } >"$split.tsv"
+  done
+  cat >run.yaml <<'YAML'
+name: posts
+network:
+  input: {tokens: 6, vocabulary: 40, lengths: true}
+  layers: [embedding: 8, lstm: 8, dense: 3, softmax]
+data:
+  train: {source: texts, file: train.tsv, quotes: true, columns: {text: post, label: topic}, labels: name, vocabulary: 40, length: 6}
+  val: {source: texts, file: val.tsv, quotes: true, columns: {text: post, label: topic}, labels: name, vocabulary: 40, length: 6}
+batch: {total: 12}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {adam: {lr: 0.05}}
+epochs: 12
+YAML
+}
+
 begin "check says the length of a table's vectors, and a network of another one is refused with it"
 table_run
 run "$train" check run.yaml
@@ -62,12 +91,6 @@ expect_same_file whole/weights/last.safetensors part/weights/last.safetensors
 run "$train" eval whole
 expect_code 0
 expect_out "accuracy"
-# Two ranks have the same weights as one, each being given its own part of a batch.
-run "$train" run.yaml --out two --replicas 2 --set batch.shards=2
-expect_code 0
-run "$train" run.yaml --out one --set batch.shards=2
-expect_code 0
-expect_same_file one/weights/last.safetensors two/weights/last.safetensors
 
 begin "what features mean is kept with the run: later rows for training do not change it"
 table_run
@@ -103,28 +126,7 @@ expect_code 0
 expect_out "60"
 
 begin "texts of three classes are learnt from words, and predict reads them"
-for split in train val; do
-  {
-    printf 'topic\tpost\n'
-    for i in 1 2 3 4 5 6 7 8; do
-      printf 'sport\tGoal %s, what a match!\nweather\t"Rain and ""wind"" on day %s"\nfood\tSoup %s with bread.\n' $i $i $i
-    done
-  } >"$split.tsv"
-done
-cat >run.yaml <<'YAML'
-name: posts
-network:
-  input: {tokens: 6, vocabulary: 40, lengths: true}
-  layers: [embedding: 8, lstm: 8, dense: 3, softmax]
-data:
-  train: {source: texts, file: train.tsv, quotes: true, columns: {text: post, label: topic}, labels: name, vocabulary: 40, length: 6}
-  val: {source: texts, file: val.tsv, quotes: true, columns: {text: post, label: topic}, labels: name, vocabulary: 40, length: 6}
-batch: {total: 12}
-loss: cross_entropy
-metrics: [accuracy]
-optimizer: {adam: {lr: 0.05}}
-epochs: 12
-YAML
+texts_run
 run "$train" run.yaml --out a
 expect_code 0
 run "$train" predict a --text "bread and soup" --text "a windy match, a goal"
@@ -134,4 +136,32 @@ expect_out "sport"
 run "$train" resume a --set epochs=13
 expect_code 0
 
-finish 5 0
+# expect_same_bytes FLAGS...: run.yaml on one, two and four ranks, and killed in the second epoch and resumed.
+expect_same_bytes() {
+  local ranks
+  for ranks in 1 2 4; do
+    run "${quick[@]}" run.yaml --out "on$ranks" --replicas "$ranks" --set batch.shards=4 "$@"
+    expect_code 0
+    expect_same_run "on$ranks" on1
+  done
+  run_until "Epoch 2/" "${quick[@]}" run.yaml --out killed --replicas 2 --set batch.shards=4 "$@"
+  kill -KILL -- "-$pid"
+  wait_for_exit
+  run "${quick[@]}" resume killed --replicas 4
+  expect_code 0
+  expect_same_run killed on1
+  rm -r on1 on2 on4 killed
+}
+
+begin "texts: a balanced sampler and a masked bidirectional gru have the same bytes on any ranks and after a kill"
+texts_run
+expect_same_bytes --set 'data.train.sampler={balanced: 1}' --set epochs=40 \
+  --set 'network.layers=[embedding: 8, gru: {units: 4, bidirectional: concat, dropout: 0.1}, dropout: 0.2, dense: 3, softmax]'
+
+begin "tables: the same, with missing values and a validation split by rows"
+table_run
+sed -i 's/^  val: .*/  val_fraction: 0.25/; s/labels: name}/labels: name, missing: mean}/' run.yaml
+sed -i '5s/^\([^,]*\),[^,]*/\1,NA/' train.csv
+expect_same_bytes --set epochs=40
+
+finish 7 0
