@@ -50,7 +50,10 @@ struct Left {
   template <class A, class B>                             \
   constexpr auto operator op(Left<A> a, B b) {            \
     using Result = decltype(a.value op b);                \
-    return a.on ? static_cast<Result>(a.value other b) : a.value op b; \
+    if constexpr (requires { static_cast<Result>(a.value other b); }) { \
+      if (a.on) return static_cast<Result>(a.value other b); \
+    } /* else, as between iterators, there is no change */ \
+    return static_cast<Result>(a.value op b);             \
   }
 
 TY_MUTANT_BINARY(+, -)
