@@ -1,4 +1,4 @@
-// `train predict`: the classes of images or texts.
+// `train predict`: the classes of images, texts or rows.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@
 #include "inference/prediction.h"
 #include "inference/prediction_inputs.h"
 #include "inference/prediction_lines.h"
+#include "inference/prediction_rows.h"
 
 namespace trainyard::cli {
 namespace {
@@ -83,8 +84,9 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
       named.standard_input = file.empty() ? all_of_standard_input()
                                           : read_text(file, ErrorKind::data, kMostInputBytes);
     }
+    const std::optional<TextRows> rows = text_rows(rank.stored);
     for (const PredictionInput& input :
-         reads_texts(samples) ? text_inputs(named) : image_inputs(named)) {
+         reads_texts(samples) ? text_inputs(named, rows ? &*rows : nullptr) : image_inputs(named)) {
       joined_inputs += input.name + '\0' + input.text + '\0' + input.fault + '\0';
     }
   }
@@ -96,8 +98,20 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
   return inputs;
 }
 
-void print_rate(std::size_t inputs, double seconds, bool texts, Messages& messages) {
-  const std::string noun = texts ? "text" : "image", what = noun + "s";
+/// The inputs that can be predicted, and why others cannot; of files of rows on every rank by
+/// itself, which reads them all.
+PredictionRows opened_inputs(const PredictFlags& flags, StoredWork& rank,
+                             const SamplesRecord& samples) {
+  if (reads_rows(rank.stored, samples, flags.inputs)) {
+    return open_rows(rank.stored, samples, flags.inputs);
+  }
+  PredictionRows opened{.inputs = inputs_of(flags, rank, samples)};
+  opened.faults = take_bad_inputs(rank.stored, samples, opened.inputs);
+  return opened;
+}
+
+void print_rate(std::size_t inputs, double seconds, const std::string& noun, Messages& messages) {
+  const std::string what = noun + "s";
   const auto count = static_cast<std::int64_t>(inputs);
   messages.note(with_separators(count) + " " + plural(count, noun) + " in " +
                 fixed_text(seconds, 2) +
@@ -152,10 +166,11 @@ void require_all(std::size_t bad, std::size_t all) {
 void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& messages) {
   const SamplesRecord samples = samples_of(rank.stored, rank.opening);
   const PredictionForm form = prediction_form(rank.stored, samples);
-  std::vector<PredictionInput> inputs = inputs_of(flags, rank, samples);
-  const std::size_t all = inputs.size();
+  PredictionRows opened = opened_inputs(flags, rank, samples);
+  const std::vector<PredictionInput>& inputs = opened.inputs;
+  const std::vector<std::string>& bad = opened.faults;
+  const std::size_t all = inputs.size() + bad.size();
   PredictionPrinter printer(flags, form, messages);
-  const std::vector<std::string> bad = take_bad_inputs(rank.stored, samples, inputs);
   if (rank.speaks()) {
     for (const std::string& fault : bad) printer.fail(fault);
   }
@@ -166,7 +181,9 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
   if (inputs.empty()) return judge(bad.size());
   // Only now: the other ranks wait here for the engines of rank 0, and for nothing else.
   SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
-  const InferenceData data = open_inputs(rank.stored, samples, inputs, rank.opening);
+  const bool of_rows = opened.set != nullptr;
+  const InferenceData data = of_rows ? data_of_rows(rank.stored, samples, std::move(opened.set))
+                                     : open_inputs(rank.stored, samples, inputs, rank.opening);
   const double began = rank.ranks.clock().seconds();
   if (rank.speaks()) printer.begin();
   predict_stored(
@@ -174,7 +191,8 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
       [&](std::span<const float> rows) { printer.print(rows, inputs, data.faults->found()); });
   const std::size_t failed = bad.size() + data.faults->found().size();
   if (rank.speaks()) {
-    print_rate(all - failed, rank.ranks.clock().seconds() - began, reads_texts(samples), messages);
+    const char* const noun = of_rows ? "row" : reads_texts(samples) ? "text" : "image";
+    print_rate(all - failed, rank.ranks.clock().seconds() - began, noun, messages);
   }
   judge(failed);
 }
@@ -196,7 +214,8 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
   add_stored_flags(app, flags->stored, context);
   app.add_option("inputs", flags->inputs.paths,
                  "images, folders of them, .txt files with a path a line; text models: files with "
-                 "one text per line; -: such lines on standard input. Images of another size are "
+                 "one text per line; -: such lines on standard input; of other sources files like "
+                 "the run's: .csv, .tsv, .npz, .npy, .safetensors. Images of another size are "
                  "stretched to that of the run's samples, unless its source has a rule")
       ->type_name("INPUT...");
   app.add_option("--text", flags->inputs.texts, "a text (repeatable)")

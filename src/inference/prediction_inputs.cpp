@@ -15,6 +15,7 @@
 #include "data/sets/image_index.h"
 #include "data/sets/image_set.h"
 #include "data/text/text_units.h"
+#include "inference/prediction_rows.h"
 #include "inference/source_options.h"
 #include "inference/text_tokens.h"
 
@@ -97,7 +98,7 @@ void add_images(const std::string& path, const NamedInputs& named,
   }
 }
 
-void add_texts(const std::string& path, const NamedInputs& named,
+void add_texts(const std::string& path, const NamedInputs& named, const TextRows* rows,
                std::vector<PredictionInput>& inputs) {
   const auto add_lines = [&](const std::string& text, const std::string& name) {
     require_utf8(text, name, "; convert it to UTF-8");
@@ -107,7 +108,9 @@ void add_texts(const std::string& path, const NamedInputs& named,
     case PathKind::standard_input:
       return add_lines(named.standard_input.value_or(""), "standard input");
     case PathKind::file:
-      return add_lines(list_in(path), path);
+      if (rows == nullptr || !is_table_name(path)) return add_lines(list_in(path), path);
+      std::ranges::move(rows_of_texts(path, *rows), std::back_inserter(inputs));
+      return;
     case PathKind::folder:
       break;
   }
@@ -155,16 +158,17 @@ std::vector<PredictionInput> image_inputs(const NamedInputs& named) {
               "standard input");
 }
 
-std::vector<PredictionInput> text_inputs(const NamedInputs& named) {
+std::vector<PredictionInput> text_inputs(const NamedInputs& named, const TextRows* rows) {
   std::vector<PredictionInput> inputs;
-  for (const std::string& path : named.paths) add_texts(path, named, inputs);
+  for (const std::string& path : named.paths) add_texts(path, named, rows, inputs);
   for (const std::string& text : named.texts) {
     require_utf8(text, "--text", "");
     inputs.push_back({text, text});
   }
   return some(std::move(inputs),
               "--text WORDS, a file with a text a line, a folder of .txt files, or - for lines on "
-              "standard input");
+              "standard input" +
+                  std::string(rows != nullptr ? "; or a .csv or .tsv file of rows" : ""));
 }
 
 std::vector<std::string> take_bad_inputs(const StoredModel& stored, const SamplesRecord& samples,

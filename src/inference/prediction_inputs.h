@@ -9,6 +9,8 @@
 
 namespace trainyard {
 
+struct TextRows;  // inference/prediction_rows.h
+
 /// As the command line names them, in its order.
 struct NamedInputs {
   std::vector<std::string> paths;  // "-": standard input
@@ -32,8 +34,10 @@ struct PredictionInput {
 /// kind, texts, and if there are none; Error{data} for a file that cannot be read.
 [[nodiscard]] std::vector<PredictionInput> image_inputs(const NamedInputs& named);
 /// The texts: each line of a file or of standard input that is not blank; of a folder its .txt
-/// files, each one text; and those of `texts`. Throws as image_inputs().
-[[nodiscard]] std::vector<PredictionInput> text_inputs(const NamedInputs& named);
+/// files, each one text; with `rows` of .csv and .tsv files the cells of a column; and those of
+/// `texts`. Throws as image_inputs() and rows_of_texts().
+[[nodiscard]] std::vector<PredictionInput> text_inputs(const NamedInputs& named,
+                                                       const TextRows* rows = nullptr);
 
 /// Takes out the inputs that cannot be predicted, as far as names and the headers of images tell,
 /// and returns their faults, in the order of the inputs.

@@ -21,7 +21,7 @@ const std::string& name_in(const PredictionForm& form, const PredictedClass& pre
 
 std::string text_line(const PredictionForm& form, const PredictionInput& input,
                       const Prediction& prediction) {
-  std::string text = (input.text.empty() ? input.name : shortened(input.name)) + ": ";
+  std::string text = (input.text == input.name ? shortened(input.name) : input.name) + ": ";
   std::vector<std::string> parts;
   for (const PredictedClass& predicted : prediction.classes) {
     parts.push_back(name_in(form, predicted) + " " + fixed_text(predicted.probability, 4));

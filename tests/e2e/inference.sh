@@ -222,7 +222,7 @@ write_tensors() {
   head -c 32 /dev/zero >>samples.safetensors
 }
 
-begin "images are refused for a run whose samples have other channels than they can have"
+begin "of tensors with other channels than images have images are refused, and tensors predicted"
 trained_images
 for channels in 2 4 5; do
   write_tensors $channels
@@ -237,6 +237,10 @@ for channels in 2 4 5; do
   done
   run "${plain[@]}" eval "b$channels"
   expect_code 0
+  run "${plain[@]}" predict "b$channels" samples.safetensors --csv
+  expect_code 0
+  expect_out "samples.safetensors[7],"
+  expect_equal "$(printf '%s\n' "$out" | tail -n +2 | cut -d, -f2,3)" "$(tail -n +2 "b$channels/eval/predictions.csv" | cut -d, -f4,5)"
 done
 
 finish 10 0

@@ -125,6 +125,42 @@ run "$train" eval a
 expect_code 0
 expect_out "60"
 
+begin "predict gives the rows of another table, in any order of columns, what eval gives its own"
+table_run
+run "$train" run.yaml --out a
+expect_code 0
+run "$train" eval a
+expect_code 0
+# Without the label and with a column of its own.
+awk -F, '{ print $4 "," $3 "," NR "," $2 }' val.csv >new.csv
+run "$train" predict a new.csv --csv
+expect_code 0
+expect_out "new.csv:2,setosa,"
+# The class and its probability are columns 4 and 5 of predictions.csv, 2 and 3 here.
+expect_equal "$(printf '%s\n' "$out" | tail -n +2 | cut -d, -f2,3)" "$(tail -n +2 a/eval/predictions.csv | cut -d, -f4,5)"
+before=$out
+run "$train" predict a new.csv --csv --gpus 0 --replicas 2
+expect_code 0
+expect_equal "$out" "$before"
+sed -i '3s/,[^,]*$/,/; 4s/^[a-z]*/green/' new.csv
+run "$train" predict a new.csv --csv
+expect_code 4
+expect_err "new.csv', line 3: column 'length': has no value"
+expect_err "new.csv', line 4: column 'colour': 'green' is no category of the training split"
+expect_err "2 of 90 inputs could not be predicted"
+expect_equal "$out" "$(printf '%s\n' "$before" | sed '3,4d')"
+run "$train" predict a new.csv --set data.train.missing=drop --set data.train.unknown=ignore
+expect_code 4
+expect_err "line 3: column 'length': has no value, and the run's 'missing: drop' leaves such rows out"
+expect_err "1 of 90 inputs"
+sed 's/width/widht/' val.csv >bad.csv
+run "$train" predict a bad.csv
+expect_code 4
+expect_err "none named 'width': the run's features are made of it; did you mean 'widht'?"
+run "$train" predict a run.yaml
+expect_code 2
+expect_err "'run.yaml' cannot be predicted: the run's source 'table' reads files that end in .csv, .tsv"
+
 begin "texts of three classes are learnt from words, and predict reads them"
 texts_run
 run "$train" run.yaml --out a
@@ -133,6 +169,13 @@ run "$train" predict a --text "bread and soup" --text "a windy match, a goal"
 expect_code 0
 expect_out "food"
 expect_out "sport"
+cut -f2 val.tsv >posts.tsv
+printf 'post\n"bread, and soup"\n" "\n' >posts.csv
+run "$train" predict a posts.tsv posts.csv --top-k 1
+expect_code 4
+expect_out "posts.tsv:2: sport "
+expect_out "posts.csv:2: food "
+expect_err "'posts.csv', line 3: column 'post': has no text"
 run "$train" resume a --set epochs=13
 expect_code 0
 
@@ -164,4 +207,4 @@ sed -i 's/^  val: .*/  val_fraction: 0.25/; s/labels: name}/labels: name, missin
 sed -i '5s/^\([^,]*\),[^,]*/\1,NA/' train.csv
 expect_same_bytes --set epochs=40
 
-finish 7 0
+finish 8 0

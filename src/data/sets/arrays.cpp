@@ -24,14 +24,15 @@ namespace fs = std::filesystem;
 
 /// The arrays of a set.
 struct Arrays {
-  NumpyArray x, y;
-  std::optional<NumpyArray> lengths = std::nullopt;
+  NumpyArray x;
+  std::optional<NumpyArray> y = std::nullopt, lengths = std::nullopt;
 };
 
 /// The arrays that `read` gives by their names.
 template <class Read>
 Arrays arrays_by(const ArraysOptions& options, const Read& read) {
-  Arrays arrays{.x = read(options.x), .y = read(options.y)};
+  Arrays arrays{.x = read(options.x)};
+  if (options.labelled) arrays.y = read(options.y);
   if (!options.lengths.empty()) arrays.lengths = read(options.lengths);
   return arrays;
 }
@@ -85,6 +86,26 @@ std::int64_t classes_of(const std::vector<std::int32_t>& labels, std::int64_t cl
                                    std::to_string(std::max<std::int64_t>(classes, 1) - 1));
 }
 
+/// The labels of the samples, and what one of a sample is.
+struct ArrayLabels {
+  Shape shape = {};
+  std::vector<std::int32_t> values = {};
+  std::int64_t classes = 1;
+};
+
+ArrayLabels labels_of(const Arrays& arrays, const ArraysOptions& options) {
+  ArrayLabels labels;
+  if (!arrays.y) {
+    labels.values.resize(static_cast<std::size_t>(arrays.x.shape[0]));
+    labels.classes = std::max<std::int64_t>(options.classes, 1);
+    return labels;
+  }
+  labels.shape = label_of(arrays.x, *arrays.y);
+  labels.values = integers_of(*arrays.y);
+  labels.classes = classes_of(labels.values, options.classes, *arrays.y);
+  return labels;
+}
+
 /// Samples [t, features] as [features, t].
 std::vector<float> features_first(const std::vector<float>& values, std::int64_t n,
                                   std::int64_t steps, std::int64_t features) {
@@ -119,37 +140,38 @@ std::vector<std::int32_t> lengths_of(const Arrays& arrays) {
 std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& options) {
   Hash128 hash;
   hash.update(arrays.x.file);
-  hash.update(arrays.y.file);
+  if (arrays.y) hash.update(arrays.y->file);
   if (arrays.lengths) hash.update(arrays.lengths->file);
   hash.update(std::to_string(options.vocabulary) + " " + std::to_string(options.limit));
   return hash.hex();
 }
 
 std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& options) {
-  const NumpyArray &x = arrays.x, &y = arrays.y;
+  const NumpyArray& x = arrays.x;
   if (x.shape.size() < 2 || x.shape.size() > 3 || x.elements() == 0) {
     bad_shape(x, "numbers [n, steps, features] or [n, steps], at least one");
   }
-  const Shape label = label_of(x, y);
+  ArrayLabels labels = labels_of(arrays, options);
   const std::int64_t features = x.shape.size() == 3 ? x.shape[2] : 1;
   MemorySamples samples{.image = {features, 1, x.shape[1]}};
   samples.floats = features_first(floats_of(x), x.shape[0], x.shape[1], features);
-  samples.labels = integers_of(y);
-  samples.label = label;
+  samples.labels = std::move(labels.values);
+  samples.label = labels.shape;
   const std::vector<std::int32_t> lengths = lengths_of(arrays);
   if (!lengths.empty()) samples.fields.push_back(field_of({.name = kLengthField}, lengths));
-  samples.classes = classes_of(samples.labels, options.classes, y);
+  samples.classes = labels.classes;
   samples.fingerprint = arrays_fingerprint(arrays, options);
   return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
 }
 
 std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions& options) {
-  const NumpyArray &x = arrays.x, &y = arrays.y;
+  const NumpyArray& x = arrays.x;
   if (x.kind == NumberKind::real || x.shape.size() != 2 || x.elements() == 0) {
     bad_shape(x, "whole numbers [n, steps], at least one: tokens of the 'vocabulary'");
   }
-  const Shape label = label_of(x, y);
-  TokenSamples samples{.steps = x.shape[1], .tokens = integers_of(x), .labels = integers_of(y)};
+  ArrayLabels labels = labels_of(arrays, options);
+  TokenSamples samples{
+      .steps = x.shape[1], .tokens = integers_of(x), .labels = std::move(labels.values)};
   samples.lengths = lengths_of(arrays);
   const auto bad = std::ranges::find_if(
       samples.tokens, [&](std::int32_t token) { return token < 0 || token >= options.vocabulary; });
@@ -160,8 +182,8 @@ std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions&
                     " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
                     std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
   }
-  samples.form = label.rank() == 0 ? LabelForm::one : LabelForm::each;
-  samples.classes = classes_of(samples.labels, options.classes, y);
+  samples.form = labels.shape.rank() == 0 ? LabelForm::one : LabelForm::each;
+  samples.classes = labels.classes;
   samples.vocabulary = std::make_shared<const Vocabulary>(numbered_vocabulary(options.vocabulary));
   samples.fingerprint = arrays_fingerprint(arrays, options);
   return token_set_of(std::move(samples), options.limit);

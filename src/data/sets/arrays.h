@@ -13,6 +13,7 @@ struct ArraysOptions : SourceOptions {
   config::FilePath lengths;     // the same of the samples' lengths; "": they have none
   std::int64_t vocabulary = 0;  // of whole numbers in x: tokens; 0: x are numbers
   std::int64_t classes = 0;     // 0: the largest label plus one
+  bool labelled = true;         // false: y is not read, and every label is 0; no key
 };
 void declare(config::Fields& fields, ArraysOptions& options);
 

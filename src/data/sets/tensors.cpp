@@ -28,18 +28,11 @@ std::string described(const NamedTensor& tensor) {
   return text + "]";
 }
 
-void check_forms(const NamedTensor& images, const NamedTensor& labels, const fs::path& path) {
+void check_images(const NamedTensor& images, const fs::path& path) {
   const bool known = images.type == StoredType::f32 || images.type == StoredType::u8;
   if (!known || images.shape.size() != 4 || images.bytes.empty()) {
     bad_tensors(path,
                 described(images) + ", expected F32 or U8 [n, c, h, w] with at least one element");
-  }
-  if (labels.type != StoredType::i32 || labels.shape.size() != 1) {
-    bad_tensors(path, described(labels) + ", expected I32 [n]");
-  }
-  if (labels.shape[0] != images.shape[0]) {
-    bad_tensors(path,
-                described(images) + " but " + described(labels) + "; expected one label per image");
   }
 }
 
@@ -49,6 +42,19 @@ std::vector<T> values_of(const NamedTensor& tensor) {
   std::vector<T> values(tensor.bytes.size() / sizeof(T));
   std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
   return values;
+}
+
+/// The labels of these images.
+std::vector<std::int32_t> labels_in(const NamedTensor& labels, const NamedTensor& images,
+                                    const fs::path& path) {
+  if (labels.type != StoredType::i32 || labels.shape.size() != 1) {
+    bad_tensors(path, described(labels) + ", expected I32 [n]");
+  }
+  if (labels.shape[0] != images.shape[0]) {
+    bad_tensors(path,
+                described(images) + " but " + described(labels) + "; expected one label per image");
+  }
+  return values_of<std::int32_t>(labels);
 }
 
 /// `of` names a row: "image ".
@@ -110,11 +116,11 @@ std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
   const fs::path path = located(options.file);
   const SafetensorsFile file = SafetensorsFile::open(path);
   const NamedTensor& images = file.at(options.images);
-  const NamedTensor& labels = file.at(options.labels);
-  check_forms(images, labels, path);
+  check_images(images, path);
   MemorySamples samples;
   samples.image = Shape{images.shape[1], images.shape[2], images.shape[3]};
-  samples.labels = values_of<std::int32_t>(labels);
+  samples.labels.resize(static_cast<std::size_t>(images.shape[0]));
+  if (options.labelled) samples.labels = labels_in(file.at(options.labels), images, path);
   samples.classes = checked_classes(samples.labels, options.classes, path);
   if (images.type == StoredType::u8) {
     samples.bytes = values_of<std::uint8_t>(images);
@@ -123,7 +129,7 @@ std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
     check_finite(samples.floats, images, "image ", path);
   }
   for (const std::string& name : options.fields) {
-    samples.fields.push_back(read_field(file.at(name), labels.shape[0], path));
+    samples.fields.push_back(read_field(file.at(name), images.shape[0], path));
   }
   samples.fingerprint = hash128_file_hex(path, ErrorKind::data);
   return std::make_unique<MemoryDataset>(std::move(samples), options.limit);

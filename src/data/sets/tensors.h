@@ -11,6 +11,7 @@ struct TensorsOptions : SourceOptions {
   std::string labels = "labels";
   std::vector<std::string> fields;  // further ones, by their names inside the file
   std::int64_t classes = 0;         // 0: the largest label plus one
+  bool labelled = true;             // false: labels are not read, and each is 0; no key
 };
 void declare(config::Fields& fields, TensorsOptions& options);
 

@@ -1,0 +1,183 @@
+#include "inference/prediction_rows.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/near_file.h"
+#include "data/sets/arrays.h"
+#include "data/sets/memory_dataset.h"
+#include "data/sets/table.h"
+#include "data/sets/table_rows.h"
+#include "data/sets/tensors.h"
+#include "data/text/texts.h"
+#include "inference/source_options.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_file(const std::string& path, std::int64_t line) {
+  return path + ":" + std::to_string(line);
+}
+
+/// Throws Error{command_line} unless there are inputs, all of them files with one of these endings.
+void require_files(const NamedInputs& named, const std::string& source,
+                   const std::vector<std::string>& endings) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::command_line, what + "the run's source '" + source +
+                                             "' reads files that end in " + joined(endings));
+  };
+  if (!named.texts.empty()) refuse("--text: the model of this run reads no texts: ");
+  if (named.paths.empty()) refuse("there is nothing to predict: ");
+  for (const std::string& path : named.paths) {
+    std::error_code ignored;
+    if (path != "-" && !fs::exists(path, ignored)) {
+      throw Error(ErrorKind::command_line,
+                  "no file '" + path + "' to predict" + config::near_file(path));
+    }
+    const bool known =
+        std::ranges::find(endings, fs::path(path).extension().string()) != endings.end();
+    if (!known || fs::is_directory(path, ignored)) refuse("'" + path + "' cannot be predicted: ");
+  }
+}
+
+/// The only input.
+const std::string& one_file(const NamedInputs& named) {
+  if (named.paths.size() == 1) return named.paths[0];
+  throw Error(ErrorKind::command_line, "arrays are predicted a file at a time, but there are " +
+                                           std::to_string(named.paths.size()) + ": '" +
+                                           named.paths[0] + "', '" + named.paths[1] +
+                                           "'...; call predict for each");
+}
+
+PredictionRows table_inputs(const StoredModel& stored, const SamplesRecord& samples,
+                            const NamedInputs& named) {
+  const auto options = source_options<TableOptions>(stored.config);
+  std::vector<std::string> endings{".csv", ".tsv"};
+  const std::string own = options.file.path.extension().string();
+  if (!own.empty() && !is_table_name(own)) endings.push_back(own);
+  require_files(named, "table", endings);
+  PredictionRows rows;
+  MemorySamples made{.image = {samples.table->features(), 1, 1},
+                     .classes = samples.classes,
+                     .class_names = samples.class_names,
+                     .table = std::make_shared<const TableForm>(*samples.table)};
+  for (const std::string& path : named.paths) {
+    const NamedRows file = read_rows(path, rows_like(options, path));
+    for (TableRow& row : table_rows(*samples.table, options, file)) {
+      if (!row.fault.empty()) {
+        rows.faults.push_back(std::move(row.fault));
+        continue;
+      }
+      rows.inputs.push_back({in_file(path, row.line), ""});
+      made.floats.insert(made.floats.end(), row.features.begin(), row.features.end());
+      made.labels.push_back(0);
+    }
+  }
+  if (!rows.inputs.empty()) rows.set = std::make_unique<MemoryDataset>(std::move(made));
+  return rows;
+}
+
+/// An .npz file has the arrays under the run's names, a .npy file is x.
+std::unique_ptr<Dataset> arrays_in(const StoredModel& stored, const SamplesRecord& samples,
+                                   const NamedInputs& named) {
+  require_files(named, "arrays", {".npz", ".npy"});
+  const std::string& path = one_file(named);
+  auto options = source_options<ArraysOptions>(stored.config);
+  const bool archive = fs::path(path).extension() == ".npz", files = options.file.empty();
+  if (!archive && !options.lengths.empty()) {
+    throw Error(ErrorKind::data, "'" + path +
+                                     "' has no lengths, which the run's samples have; save both "
+                                     "in an .npz file, as 'x' and 'lengths'");
+  }
+  if (!archive || files) options.x = std::string(archive ? "x" : path);
+  if (archive && files && !options.lengths.empty()) options.lengths = std::string("lengths");
+  options.file = std::string(archive ? path : "");
+  options.labelled = false;
+  options.classes = samples.classes;
+  return open_arrays(options);
+}
+
+std::unique_ptr<Dataset> tensors_in(const StoredModel& stored, const SamplesRecord& samples,
+                                    const NamedInputs& named) {
+  require_files(named, "tensors", {".safetensors"});
+  auto options = source_options<TensorsOptions>(stored.config);
+  options.file = one_file(named);
+  options.labelled = false;
+  options.fields.clear();
+  options.classes = samples.classes;
+  return open_tensors(options);
+}
+
+/// Throws Error{data} for samples of another shape or kind than the run's.
+void require_like(const Dataset& set, const SamplesRecord& samples, const std::string& path) {
+  if (set.image_shape() == samples.image && set.eight_bit() == samples.eight_bit) return;
+  const auto bits = [](bool eight) { return eight ? " of 8 bits" : ""; };
+  bad_file(path, "has samples " + sample_text(set) + bits(set.eight_bit()) +
+                     ", but the run's are " + samples.image.text() + bits(samples.eight_bit));
+}
+
+}  // namespace
+
+bool is_table_name(const fs::path& path) {
+  const std::string name = path.string();
+  return name.ends_with(".csv") || name.ends_with(".tsv");
+}
+
+bool reads_rows(const StoredModel& stored, const SamplesRecord& samples, const NamedInputs& named) {
+  const std::string source = source_name(stored.config);
+  if (source != "tensors") return source == "table" || source == "arrays";
+  return !samples.eight_bit || std::ranges::any_of(named.paths, [](const std::string& path) {
+    return path.ends_with(".safetensors");
+  });
+}
+
+PredictionRows open_rows(const StoredModel& stored, const SamplesRecord& samples,
+                         const NamedInputs& named) {
+  const std::string source = source_name(stored.config);
+  if (source == "table") return table_inputs(stored, samples, named);
+  PredictionRows rows;
+  rows.set =
+      source == "arrays" ? arrays_in(stored, samples, named) : tensors_in(stored, samples, named);
+  require_like(*rows.set, samples, named.paths[0]);
+  for (std::int64_t i = 0; i < rows.set->size(); ++i) {
+    rows.inputs.push_back({named.paths[0] + "[" + std::to_string(i) + "]", ""});
+  }
+  return rows;
+}
+
+InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
+                           std::unique_ptr<Dataset> set) {
+  InferenceData data{
+      .set = std::move(set), .pipeline = nullptr, .faults = std::make_shared<Faults>()};
+  data.pipeline = pipeline_for(stored, samples, *data.set);
+  return data;
+}
+
+std::optional<TextRows> text_rows(const StoredModel& stored) {
+  if (source_name(stored.config) != "texts") return std::nullopt;
+  const auto options = source_options<TextsOptions>(stored.config);
+  return TextRows{.options = options, .column = options.columns.text};
+}
+
+std::vector<PredictionInput> rows_of_texts(const std::string& path, const TextRows& rows) {
+  const NamedRows file = read_rows(path, rows_like(rows.options, path));
+  const std::size_t column = file.column(rows.column, "the run's texts are in it");
+  std::vector<PredictionInput> inputs;
+  for (const SeparatedRow& row : file.rows) {
+    PredictionInput input{in_file(path, row.line), row.cells[column]};
+    Faults faults;
+    faults.attempt(0, [&] {
+      if (trimmed(input.text).empty()) file.bad_cell(row, column, "has no text; correct it");
+    });
+    for (const auto& [index, fault] : faults.found()) input.fault = fault;
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,51 @@
+// What `train predict` predicts of files with many samples each: tables, arrays and tensors.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/sets/separated_rows.h"
+#include "inference/prediction_inputs.h"
+
+namespace trainyard {
+
+/// The rows of files: FILE:LINE of a table, FILE[INDEX] of arrays.
+struct PredictionRows {
+  std::vector<PredictionInput> inputs = {};  // that can be predicted
+  std::vector<std::string> faults = {};      // of the others
+  std::unique_ptr<Dataset> set = nullptr;  // of the inputs, with labels of 0; null: there are none
+};
+
+/// Whether these inputs are such files: of a run of source table or arrays, and of one of source
+/// tensors unless it has images of 8 bits, which image files can be too, and no input is named
+/// .safetensors.
+[[nodiscard]] bool reads_rows(const StoredModel& stored, const SamplesRecord& samples,
+                              const NamedInputs& named);
+
+/// Reads the files as the run's source reads its own, without labels: any number of tables, or one
+/// file of arrays or tensors. Throws Error{command_line} for a path that does not exist, a file of
+/// another kind, several arrays, texts, and if there is nothing; Error{data} for a file without
+/// what the run reads, or of other samples than the run's.
+[[nodiscard]] PredictionRows open_rows(const StoredModel& stored, const SamplesRecord& samples,
+                                       const NamedInputs& named);
+/// Those samples for the model.
+[[nodiscard]] InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
+                                         std::unique_ptr<Dataset> set);
+
+/// How rows have the texts of a run.
+struct TextRows {
+  RowsOptions options;
+  std::string column;
+};
+/// Of a run of source texts.
+[[nodiscard]] std::optional<TextRows> text_rows(const StoredModel& stored);
+/// True for .csv and .tsv.
+[[nodiscard]] bool is_table_name(const std::filesystem::path& path);
+/// The texts of a file; a row without one has a fault. Throws Error{data} as read_rows(), and for a
+/// column that is missing.
+[[nodiscard]] std::vector<PredictionInput> rows_of_texts(const std::string& path,
+                                                         const TextRows& rows);
+
+}  // namespace trainyard
