@@ -15,10 +15,13 @@
 #include "cli/checks.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
+#include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/stored_flags.h"
 #include "cli/verbs.h"
+#include "inference/layer_output.h"
 #include "inference/prediction.h"
+#include "inference/prediction_file.h"
 #include "inference/prediction_inputs.h"
 #include "inference/prediction_lines.h"
 #include "inference/prediction_rows.h"
@@ -37,6 +40,8 @@ struct PredictFlags {
   StoredFlags stored;
   NamedInputs inputs;
   std::int64_t top = 3;
+  std::string output;  // --output; "": none
+  std::string layer;   // --layer; "": the last one
   bool csv = false, json = false;
   [[nodiscard]] PredictionStyle style() const {
     return csv ? PredictionStyle::csv : json ? PredictionStyle::json : PredictionStyle::text;
@@ -119,11 +124,21 @@ void print_rate(std::size_t inputs, double seconds, const std::string& noun, Mes
                 " " + what + "/s");
 }
 
-/// Prints predictions, and errors instead of those that could not be made.
+/// On the rank that speaks: prints predictions, writes them to a file, and prints errors instead of
+/// those that could not be made.
 class PredictionPrinter {
  public:
-  PredictionPrinter(const PredictFlags& flags, PredictionForm form, Messages& messages)
-      : flags_(flags), form_(std::move(form)), messages_(messages) {}
+  PredictionPrinter(const PredictFlags& flags, PredictionForm form, Messages& messages, bool writes)
+      : flags_(flags), form_(std::move(form)), messages_(messages) {
+    if (!writes || flags.output.empty()) return;
+    const auto format = prediction_format(flags.output);
+    if (!format) {
+      refuse_command("--output: '" + flags.output +
+                     "' does not end in .csv, .json or .npy; name a file of one of these formats");
+    }
+    place_ = place_for("--output", flags.output);
+    file_.emplace(*format, form_, flags.top);
+  }
 
   void begin() const {
     cli::print(prediction_header(flags_.style(), form_, flags_.top), flags_.for_programs());
@@ -142,8 +157,13 @@ class PredictionPrinter {
       const std::string line =
           prediction_line(flags_.style(), form_, inputs[done_], prediction, flags_.top);
       cli::print(line, flags_.for_programs());
+      if (file_) file_->add(inputs[done_], rows.subspan(i, width), prediction);
     }
     std::fflush(stdout);
+  }
+  /// Writes the file of --output.
+  void finish() const {
+    if (file_) Disk().write_output(place_, file_->contents());
   }
   void fail(const std::string& fault) const {
     messages_.fail(fault, static_cast<int>(ErrorKind::data));
@@ -154,6 +174,8 @@ class PredictionPrinter {
   const PredictionForm form_;
   Messages& messages_;
   std::size_t done_ = 0;
+  std::string place_;
+  std::optional<PredictionFile> file_ = {};
 };
 
 /// Of all inputs, some of which could not be predicted.
@@ -165,12 +187,13 @@ void require_all(std::size_t bad, std::size_t all) {
 
 void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& messages) {
   const SamplesRecord samples = samples_of(rank.stored, rank.opening);
-  const PredictionForm form = prediction_form(rank.stored, samples);
+  const PredictionForm form = flags.layer.empty() ? prediction_form(rank.stored, samples)
+                                                  : layer_form(rank.stored, flags.layer);
+  PredictionPrinter printer(flags, form, messages, rank.speaks());
   PredictionRows opened = opened_inputs(flags, rank, samples);
   const std::vector<PredictionInput>& inputs = opened.inputs;
   const std::vector<std::string>& bad = opened.faults;
   const std::size_t all = inputs.size() + bad.size();
-  PredictionPrinter printer(flags, form, messages);
   if (rank.speaks()) {
     for (const std::string& fault : bad) printer.fail(fault);
   }
@@ -187,10 +210,11 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
   const double began = rank.ranks.clock().seconds();
   if (rank.speaks()) printer.begin();
   predict_stored(
-      rank.stored, device, rank.ranks, data, flags.stored.batch,
+      rank.stored, device, rank.ranks, data, {.batch = flags.stored.batch, .layer = flags.layer},
       [&](std::span<const float> rows) { printer.print(rows, inputs, data.faults->found()); });
   const std::size_t failed = bad.size() + data.faults->found().size();
   if (rank.speaks()) {
+    printer.finish();
     const char* const noun = of_rows ? "row" : reads_texts(samples) ? "text" : "image";
     print_rate(all - failed, rank.ranks.clock().seconds() - began, noun, messages);
   }
@@ -226,6 +250,14 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
       ->type_name("K");
   auto* const csv = app.add_flag("--csv", flags->csv, "a CSV table with a header");
   app.add_flag("--json", flags->json, "JSON lines")->excludes(csv);
+  app.add_option("--layer", flags->layer,
+                 "the outputs of this layer in place of the predictions; train summary prints the "
+                 "names of layers")
+      ->type_name("NAME");
+  app.add_option("--output", flags->output,
+                 "write the predictions to this file too, by its ending a .csv table, a .json "
+                 "array, or .npy: float32, a row of probabilities or values for each input")
+      ->type_name("FILE");
   action = [flags, context] { return predict(*flags, context); };
 }
 

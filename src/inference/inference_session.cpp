@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "inference/layer_output.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
 #include "run/reproduction.h"
@@ -45,24 +46,31 @@ FeederOptions feeding(const StoredModel& stored, const InferenceData& data, std:
           .ranks = ranks.size()};
 }
 
-/// The fields of the samples; for those without targets also the ones that losses would read.
+/// The fields of the samples; for those without targets also the ones that losses would read, and
+/// labels as the losses would have them.
 std::vector<SampleField> fields_for(const RunConfig& run, const Graph& network, const Dataset& set,
                                     bool unlabelled) {
   std::vector<SampleField> fields = set.fields();
   if (!unlabelled) return fields;
   for (const SampleField& field : usual_fields(run, network)) {
     const auto found = std::ranges::find(fields, field.name, &SampleField::name);
-    if (found == fields.end()) fields.push_back(field);
+    if (found == fields.end()) {
+      fields.push_back(field);
+    } else if (field.name == kLabelField) {
+      *found = field;
+    }
   }
   return fields;
 }
 
-/// Those that batches bring.
-std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& set) {
+/// Those that batches bring; labels without a meaning are left out.
+std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& set,
+                                    bool unlabelled) {
   const std::vector<SampleField> fields = set.fields();
   std::vector<std::string> fed;
   for (const std::string& name : field_names(graph)) {
-    const bool there = std::ranges::find(fields, name, &SampleField::name) != fields.end();
+    const bool meant = !unlabelled || name != kLabelField;
+    const bool there = meant && std::ranges::find(fields, name, &SampleField::name) != fields.end();
     if (there || name == kMaskField) fed.push_back(name);
   }
   return fed;
@@ -88,7 +96,10 @@ InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& dev
   Graph network = build_network(run, batch);
   require_fit(run, network, *data.set, *data.pipeline);
   const std::vector<SampleField> fields = fields_for(run, network, *data.set, options.unlabelled);
-  const TrainingGraph graph = training_graph_of(run, std::move(network), fields);
+  const ValueId output =
+      options.layer.empty() ? network.output : output_of_layer(run, network, options.layer);
+  TrainingGraph graph = training_graph_of(run, std::move(network), fields);
+  graph.graph.output = output;  // only now: losses read the last layer's
   model_ =
       std::make_unique<Model>(graph, device.compute(),
                               options_of(run, device, options.keep_outputs ? data.set->size() : 0));
@@ -99,7 +110,7 @@ InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& dev
     if (!feeder.weights) feeder.weights.emplace();
     feeder.weights->mask = graph.mask;
   }
-  feeder.fields = fed_fields(graph, *data.set);
+  feeder.fields = fed_fields(graph, *data.set, options.unlabelled);
   feeder_ = std::make_unique<Feeder>(*data.set, *data.pipeline, std::move(feeder));
 }
 

@@ -40,6 +40,9 @@ struct InferenceOptions {
   bool unlabelled = false;    // the samples have labels without a meaning, and no other targets
   std::vector<std::shared_ptr<const Metric>> metrics =
       {};  // of the network's output, beside the run's
+  /// Of the network, whose output is the graph's in place of the last one's; "": the last one. See
+  /// output_of_layer().
+  std::string layer = "";
 };
 
 /// Samples of a pass, the same on any number of ranks: so the results are the same too.

@@ -18,12 +18,12 @@ namespace {
 
 constexpr Operation kPredicting{"prediction"};
 
-/// Whether the network's output is compared with the label.
-bool is_of_label(const RunConfig& run) {
+/// The loss of the network's output; null: it has none.
+std::shared_ptr<const LossOp> loss_of_output(const RunConfig& run) {
   for (const auto& loss : losses_of(run)) {
-    if (loss->values().output.empty()) return loss->values().target == kLabelField;
+    if (loss->values().output.empty()) return loss;
   }
-  return false;
+  return nullptr;
 }
 
 /// Of as many classes as there are outputs; those of a text's tokens are the tokens.
@@ -118,8 +118,11 @@ PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& s
                       .threshold = usual_threshold(run),
                       .logits = usual_threshold(run) == 0,
                       .width = output.c()};
+  const auto loss = loss_of_output(run);
+  form.softmax = loss && loss->type() == kCrossEntropy;
+  const bool of_label = loss && loss->values().target == kLabelField;
   const bool decides = output.c() == samples.classes || (output.c() == 1 && samples.classes <= 2);
-  if (is_of_label(run) && decides) form.names = names_for(stored, samples);
+  if (of_label && decides) form.names = names_for(stored, samples);
   return form;
 }
 
@@ -145,9 +148,23 @@ Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
   return prediction;
 }
 
+std::vector<float> prediction_values(std::span<const float> row, const PredictionForm& form) {
+  const bool classes = !form.names.empty();
+  if (!classes && !form.logits) return {row.begin(), row.end()};
+  std::vector<float> values(classes ? std::max<std::size_t>(row.size(), 2) : row.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    values[i] =
+        static_cast<float>(classes || form.softmax ? probability_of(row, index, form.logits)
+                                                   : probability_of(row.subspan(i, 1), 1, true));
+  }
+  return values;
+}
+
 void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
-                    const InferenceData& data, std::int64_t batch, const TakeRows& take) {
-  InferenceOptions options{.batch = batch, .unlabelled = true};
+                    const InferenceData& data, const PredictionRequest& request,
+                    const TakeRows& take) {
+  InferenceOptions options{.batch = request.batch, .unlabelled = true, .layer = request.layer};
   options.batch = std::min(batch_of(stored, options), data.set->size());
   InferenceSession session(stored, device, ranks, data, options);
   Model& model = session.model();

@@ -28,6 +28,7 @@ struct PredictionForm {
   std::vector<std::string> names;  // of the classes; empty: the model predicts values
   double threshold = 0;            // of a single output: above it, it predicts class 1
   bool logits = true;              // see SplitOutputs
+  bool softmax = false;            // of logits that are of no classes: a softmax
   std::int64_t width = 1;          // outputs of a sample
 };
 
@@ -39,13 +40,24 @@ struct PredictionForm {
 [[nodiscard]] Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
                                        std::int64_t top);
 
+/// The probability of each class, of a single output of both; of a model of values these, after the
+/// sigmoid or softmax that its loss includes: as in predictions.csv.
+[[nodiscard]] std::vector<float> prediction_values(std::span<const float> row,
+                                                   const PredictionForm& form);
+
 /// Receives rows of outputs, [n, width], in the order of the samples.
 using TakeRows = std::function<void(std::span<const float> rows)>;
+
+struct PredictionRequest {
+  std::int64_t batch = 0;  // samples of a pass; 0: those of the run on one rank
+  std::string layer = "";  // whose outputs are asked for; "": the last one's
+};
 
 /// Runs the network on every sample of `data`, by all ranks together. Rank 0 calls `take` as the
 /// outputs arrive; they do not depend on the number of ranks. By then every rank knows the faults
 /// of their samples. Throws as InferenceSession.
 void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
-                    const InferenceData& data, std::int64_t batch, const TakeRows& take);
+                    const InferenceData& data, const PredictionRequest& request,
+                    const TakeRows& take);
 
 }  // namespace trainyard

@@ -142,6 +142,39 @@ before=$out
 run "$train" predict a new.csv --csv --gpus 0 --replicas 2
 expect_code 0
 expect_equal "$out" "$before"
+# Files have what is printed; .npy the probabilities of all classes, after 128 bytes.
+run "$train" predict a new.csv --output p.csv
+expect_code 0
+expect_out "new.csv:2: setosa "
+expect_equal "$(cat p.csv)" "$before"
+run "$train" predict a new.csv --output p.json --json
+expect_code 0
+expect_equal "$(sed '1d; $d; s/^,//' p.json)" "$out"
+run "$train" predict a new.csv --output p.npy
+expect_code 0
+expect_equal "$(head -n 1 p.npy | tail -c +11 | sed 's/ *$//')" "{'descr': '<f4', 'fortran_order': False, 'shape': (90, 3), }"
+tail -c +129 p.npy | od -An -v -f -w12 >npy
+tail -n +2 a/eval/predictions.csv | cut -d, -f7-9 | tr , ' ' | paste -d ' ' - npy |
+  awk '{ for (c = 1; c <= 3; ++c) if (($c - $(c + 3)) ^ 2 > 1e-12) exit 1; n++ } END { exit n != 90 }' ||
+  fail "p.npy has other probabilities than predictions.csv"
+run "$train" predict a new.csv --output p.txt
+expect_code 2
+expect_err "'p.txt' does not end in .csv, .json or .npy"
+# The outputs of a layer, which are those of the one before it where they are above 0.
+run "$train" predict a new.csv --layer dense1 --csv
+expect_code 0
+clipped=$(printf '%s\n' "$out" | awk -F, -v OFS=, 'NR > 1 { for (c = 2; c <= NF; ++c) if ($c < 0) $c = 0 } { print }')
+expect_out_match '^input,value_1,.*,value_16'
+run "$train" predict a new.csv --layer relu1 --csv --output l.npy --gpus 0 --replicas 2
+expect_code 0
+expect_equal "$out" "$clipped"
+expect_equal "$(stat -c %s l.npy)" $((128 + 90 * 16 * 4))
+run "$train" predict a new.csv --layer relo1
+expect_code 2
+expect_err "the network has no layer 'relo1', by the names that train summary prints; did you mean 'relu1'?"
+run "$train" predict a new.csv --layer softmax1
+expect_code 2
+expect_err "'softmax1' is computed with the loss"
 sed -i '3s/,[^,]*$/,/; 4s/^[a-z]*/green/' new.csv
 run "$train" predict a new.csv --csv
 expect_code 4

@@ -101,7 +101,7 @@ std::vector<float> predicted(const ImageRun& made, RankGroup& ranks, const fs::p
   const auto inputs = image_inputs({.paths = {root.string()}, .texts = {}});
   const InferenceData opened = open_inputs(stored, samples_of(stored, {}), inputs, {});
   std::vector<float> outputs;
-  predict_stored(stored, device, ranks, opened, 0, [&](std::span<const float> rows) {
+  predict_stored(stored, device, ranks, opened, {}, [&](std::span<const float> rows) {
     outputs.insert(outputs.end(), rows.begin(), rows.end());
   });
   return outputs;

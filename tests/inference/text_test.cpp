@@ -90,7 +90,7 @@ TEST_CASE("reviews are predicted as an evaluation counts them") {
   const InferenceData data = open_inputs(stored, samples, inputs_of(texts), {});
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts;
   std::size_t next = 0;
-  predict_stored(stored, device, alone, data, 0, [&](std::span<const float> rows) {
+  predict_stored(stored, device, alone, data, {}, [&](std::span<const float> rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Prediction prediction = prediction_of(rows.subspan(i, 1), form, 1);
       ++counts[{label_of(texts[next++]), prediction.classes.front().index}];

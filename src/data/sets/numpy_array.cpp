@@ -290,4 +290,20 @@ std::vector<std::int32_t> integers_of(const NumpyArray& array) {
   return values;
 }
 
+std::string numpy_file(std::span<const float> values, std::int64_t rows) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::size_t kAlignment = 64, kBeforeHeader = 10;
+  const std::int64_t width = rows == 0 ? 0 : std::ssize(values) / rows;
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+                       std::to_string(rows) + ", " + std::to_string(width) + "), }";
+  while ((kBeforeHeader + header.size() + 1) % kAlignment != 0) header += ' ';
+  header += '\n';
+  std::string file(kNumpyMagic);
+  file += {'\x01', '\0', static_cast<char>(header.size() % 256),
+           static_cast<char>(header.size() / 256)};
+  file += header;
+  file.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  return file;
+}
+
 }  // namespace trainyard

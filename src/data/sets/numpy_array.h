@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,8 @@ inline constexpr std::size_t kNumpyStartBytes = 70'000;
 /// The same of whole numbers. Throws Error{data} for one that is not in 32 bits, and for an array
 /// of real numbers.
 [[nodiscard]] std::vector<std::int32_t> integers_of(const NumpyArray& array);
+
+/// The .npy file, version 1.0, of float32 [rows, values / rows], row by row; [0, 0] of no rows.
+[[nodiscard]] std::string numpy_file(std::span<const float> values, std::int64_t rows);
 
 }  // namespace trainyard
