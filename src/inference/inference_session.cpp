@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "inference/layer_output.h"
+#include "base/error.h"
+#include "config/diagnostics.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
 #include "run/reproduction.h"
@@ -80,6 +81,22 @@ std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& s
 
 std::int64_t batch_of(const StoredModel& stored, const InferenceOptions& options) {
   return options.batch > 0 ? options.batch : replica_batch(stored.config, 1);
+}
+
+ValueId output_of_layer(const RunConfig& run, const Graph& network, const std::string& layer) {
+  const auto found = std::ranges::find(network.nodes, layer, &Node::path);
+  if (found != network.nodes.end()) return found->outputs.at(0);
+  const Graph whole = build_whole_network(run, 1);
+  std::vector<std::string> names;
+  for (const Node& node : network.nodes) names.push_back(node.path);
+  const bool closing = std::ranges::find(whole.nodes, layer, &Node::path) != whole.nodes.end();
+  throw Error(ErrorKind::command_line,
+              closing ? "--layer: '" + layer +
+                            "' is computed with the loss, and its output is what predict gives "
+                            "without --layer; name a layer before it"
+                      : "--layer: the network has no layer '" + layer +
+                            "', by the names that train summary prints" +
+                            config::suggestion(layer, names));
 }
 
 SessionDevice inference_device(const StoredModel& stored, DeviceChoice choice, RankGroup& ranks) {

@@ -66,6 +66,12 @@ class InferenceSession {
   GiveUpOnError give_up_;  // of the device's ranks; last
 };
 
+/// The value that layer `layer` of `network`, the run's as it is trained, gives. Throws
+/// Error{command_line}, with the nearest name, for a layer that is not there, and for a closing
+/// activation, which the loss computes.
+[[nodiscard]] ValueId output_of_layer(const RunConfig& run, const Graph& network,
+                                      const std::string& layer);
+
 /// The device of an inference with `stored`, with the engines that its run chose.
 [[nodiscard]] SessionDevice inference_device(const StoredModel& stored, DeviceChoice choice,
                                              RankGroup& ranks);

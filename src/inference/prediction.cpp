@@ -126,6 +126,12 @@ PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& s
   return form;
 }
 
+PredictionForm layer_form(const StoredModel& stored, const std::string& layer) {
+  const Graph network = build_network(stored.config, 1);
+  const ValueId value = output_of_layer(stored.config, network, layer);
+  return {.names = {}, .logits = false, .width = network.values[value].shape.elements()};
+}
+
 Prediction prediction_of(std::span<const float> row, const PredictionForm& form, std::int64_t top) {
   if (form.names.empty()) return {.classes = {}, .values = {row.begin(), row.end()}};
   const bool nan = std::ranges::any_of(row, [](float value) { return value != value; });

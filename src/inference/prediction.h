@@ -36,6 +36,8 @@ struct PredictionForm {
 /// are no classes and no values.
 [[nodiscard]] PredictionForm prediction_form(const StoredModel& stored,
                                              const SamplesRecord& samples);
+/// How the elements of a layer's output are read: as values. Throws as output_of_layer().
+[[nodiscard]] PredictionForm layer_form(const StoredModel& stored, const std::string& layer);
 /// Of a row of outputs, [width]: at most `top` classes.
 [[nodiscard]] Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
                                        std::int64_t top);

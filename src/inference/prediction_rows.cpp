@@ -68,7 +68,7 @@ PredictionRows table_inputs(const StoredModel& stored, const SamplesRecord& samp
                      .table = std::make_shared<const TableForm>(*samples.table)};
   for (const std::string& path : named.paths) {
     const NamedRows file = read_rows(path, rows_like(options, path));
-    for (TableRow& row : table_rows(*samples.table, options, file)) {
+    for (FeatureRow& row : table_rows(*samples.table, options, file)) {
       if (!row.fault.empty()) {
         rows.faults.push_back(std::move(row.fault));
         continue;

@@ -22,17 +22,17 @@ void require_values(const NamedRows& rows, const SeparatedRow& row,
 
 }  // namespace
 
-std::vector<TableRow> table_rows(const TableForm& form, const CellRules& rules,
-                                 const NamedRows& rows) {
+std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules,
+                                   const NamedRows& rows) {
   std::vector<PlacedColumn> columns;
   for (const FeatureColumn& column : form.columns) {
     columns.push_back({rows.column(column.name, "the run's features are made of it"), column});
   }
   const bool drops = rules.missing.rule == MissingRule::drop && !rules.missing.value;
-  std::vector<TableRow> all;
+  std::vector<FeatureRow> all;
   for (std::int64_t i = 0; i < std::ssize(rows.rows); ++i) {
     const SeparatedRow& row = rows.rows[static_cast<std::size_t>(i)];
-    TableRow made{.line = row.line};
+    FeatureRow made{.line = row.line};
     Faults faults;
     faults.attempt(0, [&] {
       if (drops) require_values(rows, row, columns);
