@@ -17,18 +17,25 @@ namespace trainyard {
 /// "3 files cannot be used:" and their lines; a single message as it is.
 [[nodiscard]] std::string fault_list(std::span<const std::string> messages);
 
+/// The message of an Error{data} of the work; "": it has none. Other errors pass.
+template <class Work>
+[[nodiscard]] std::string fault_in(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    return error.what();
+  }
+  return "";
+}
+
 /// The errors of attempts from any thread, in the order of their indices.
 class Faults {
  public:
   /// Notes an Error{data} of the work; others pass.
   template <class Work>
   void attempt(std::int64_t index, const Work& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::data) throw;
-      note(index, error.what());
-    }
+    if (const std::string fault = fault_in(work); !fault.empty()) note(index, fault);
   }
   void note(std::int64_t index, const std::string& message);
   /// The message of each index that failed so far.

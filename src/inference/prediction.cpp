@@ -133,7 +133,7 @@ PredictionForm layer_form(const StoredModel& stored, const std::string& layer) {
 }
 
 Prediction prediction_of(std::span<const float> row, const PredictionForm& form, std::int64_t top) {
-  if (form.names.empty()) return {.classes = {}, .values = {row.begin(), row.end()}};
+  if (form.names.empty()) return {.classes = {}, .values = prediction_values(row, form)};
   const bool nan = std::ranges::any_of(row, [](float value) { return value != value; });
   if (nan) return {};
   const auto classes = static_cast<std::int64_t>(std::max<std::size_t>(row.size(), 2));

@@ -20,7 +20,7 @@ struct Prediction {
   /// The classes with the largest outputs, the largest first, equal ones by index; empty if an
   /// output is NaN, or the model predicts no classes.
   std::vector<PredictedClass> classes;
-  std::vector<float> values;  // the outputs of a model that predicts none
+  std::vector<float> values;  // of a model that predicts none: prediction_values()
 };
 
 /// How a model's outputs are read.

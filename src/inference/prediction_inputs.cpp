@@ -116,13 +116,12 @@ void add_texts(const std::string& path, const NamedInputs& named, const TextRows
   }
   const auto is_text = [](const fs::path& file) { return file.extension() == ".txt"; };
   for (PredictionInput& input : inputs_below(path, is_text)) {
-    Faults faults;
-    faults.attempt(0, [&] {
-      if (!input.fault.empty()) return;
-      input.text = list_in(input.name);
-      require_utf8(input.text, input.name, "; convert it to UTF-8");
-    });
-    for (const auto& [index, fault] : faults.found()) input.fault = fault;
+    if (input.fault.empty()) {
+      input.fault = fault_in([&] {
+        input.text = list_in(input.name);
+        require_utf8(input.text, input.name, "; convert it to UTF-8");
+      });
+    }
     inputs.push_back(std::move(input));
   }
 }

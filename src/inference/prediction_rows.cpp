@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "base/text.h"
 #include "config/near_file.h"
 #include "data/sets/arrays.h"
@@ -170,11 +171,9 @@ std::vector<PredictionInput> rows_of_texts(const std::string& path, const TextRo
   std::vector<PredictionInput> inputs;
   for (const SeparatedRow& row : file.rows) {
     PredictionInput input{in_file(path, row.line), row.cells[column]};
-    Faults faults;
-    faults.attempt(0, [&] {
+    input.fault = fault_in([&] {
       if (trimmed(input.text).empty()) file.bad_cell(row, column, "has no text; correct it");
     });
-    for (const auto& [index, fault] : faults.found()) input.fault = fault;
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -138,8 +138,7 @@ std::optional<Rows> first_rows(std::string_view text) {
 std::size_t label_column(const fs::path& file, const std::vector<std::string>& columns,
                          std::size_t path) {
   if (columns.size() == 2) return 1 - path;
-  const std::optional<std::size_t> label = named_label(columns);
-  if (label && *label != path) return *label;
+  if (const std::optional<std::size_t> label = named_label(columns, path)) return *label;
   throw Error(ErrorKind::data,
               "'" + file.string() + "' lists images in the column '" + columns[path] + "', but " +
                   (columns.size() == 1 ? "no line has a class; expected a path and a class in each"

@@ -170,10 +170,9 @@ RowFacts opened(Options options, std::unique_ptr<Dataset> (*open)(const Options&
   const auto set = open(options, opening, RowsPart{.fraction = kHeldOut, .part = Part::train});
   RowFacts found{.source = {}, .samples = set->size(), .classes = set->classes()};
   if constexpr (std::is_same_v<Options, TableOptions>) {
-    found.width = set->image_shape().elements();
+    found.features = set->image_shape().elements();
   } else {
-    found.width = std::min<std::int64_t>(set->vocabulary()->size(), kMostVocabulary);
-    options.vocabulary = found.width;
+    options.vocabulary = std::min<std::int64_t>(set->vocabulary()->size(), kMostVocabulary);
   }
   found.source = std::move(options);
   return found;
@@ -181,10 +180,12 @@ RowFacts opened(Options options, std::unique_ptr<Dataset> (*open)(const Options&
 
 }  // namespace
 
-std::optional<std::size_t> named_label(std::span<const std::string> columns) {
+std::optional<std::size_t> named_label(std::span<const std::string> columns,
+                                       std::optional<std::size_t> except) {
   for (const std::string_view name : kLabelNames) {
-    const auto at = std::ranges::find(columns, name, lower_case);
-    if (at != columns.end()) return static_cast<std::size_t>(at - columns.begin());
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(columns, name, lower_case) - columns.begin());
+    if (at < columns.size() && at != except) return at;
   }
   return std::nullopt;
 }

@@ -14,9 +14,10 @@
 
 namespace trainyard {
 
-/// The index of the first column whose name says that it has classes: label, class, species, ...,
-/// in any case; empty: none has.
-[[nodiscard]] std::optional<std::size_t> named_label(std::span<const std::string> columns);
+/// The index of the first column, but `except`, whose name says that it has classes: label, class,
+/// species, ..., in any case; empty: none has.
+[[nodiscard]] std::optional<std::size_t> named_label(std::span<const std::string> columns,
+                                                     std::optional<std::size_t> except = {});
 /// Numbers from 0 without a gap are classes as they are; everything else is a name. Rows that are
 /// too short do not count.
 [[nodiscard]] ListLabels labels_in(std::span<const SeparatedRow> rows, std::size_t column);
@@ -26,7 +27,7 @@ struct RowFacts {
   std::variant<TableOptions, TextsOptions> source;
   std::int64_t samples = 0;  // of the training part
   std::int64_t classes = 0;
-  std::int64_t width = 0;  // of a table: its features; of texts: the vocabulary
+  std::int64_t features = 0;  // of a table
 };
 
 /// Looks at a CSV or TSV file whose first line names its columns. The classes are in named_label(),

@@ -165,7 +165,8 @@ std::map<std::string, std::string> words_for(const StarterData& data, const fs::
           {"epochs", std::to_string(recipe.epochs)},
           {"decay", recipe.weight_decay},
           {"window", std::to_string(texts != nullptr ? texts->length : kTextWindow)},
-          {"features", std::to_string(data.rows ? data.rows->width : 0)},
+          {"features", std::to_string(data.rows ? data.rows->features : 0)},
+          {"vocabulary", std::to_string(texts != nullptr ? texts->vocabulary : 0)},
           {"classes", std::to_string(data.rows ? data.rows->classes : images.classes)},
           {"characters", std::to_string(data.characters)}};
 }

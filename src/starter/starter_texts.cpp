@@ -88,7 +88,7 @@ constexpr std::string_view kTextsConfig = R"yaml(
 # A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', and train
 # with 'train @name@.yaml'. 'train schema --reference' lists every key.
 name: @name text@
-network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @features@, classes: @classes@}}
+network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @vocabulary@, classes: @classes@}}
 data:
   # The last 'length' words of each text are read; of the training texts' words the 'vocabulary' most
   # frequent are known. Both are also in 'vars' above.
@@ -107,7 +107,7 @@ checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
 
 constexpr std::string_view kTextsNetwork = R"yaml(
 # Words as vectors, an LSTM that reads them in both directions, and the probabilities of the classes.
-vars: {tokens: @window@, vocabulary: @features@, classes: @classes@}
+vars: {tokens: @window@, vocabulary: @vocabulary@, classes: @classes@}
 input: {tokens: $tokens, vocabulary: $vocabulary}
 layers:
   - embedding: {units: 64, mask_zero: true} # token 0 fills up short texts; the LSTM skips it

@@ -89,6 +89,7 @@ TEST_CASE("a list is recognised by the images in a column, whatever divides its 
   CHECK(read_as("a.png 0\nb.png 2\n") == "space path label path,label,name");  // no class 1
   CHECK(read_as("x,a.png\r\n\"y, z\",b.png\r\n") == "comma label path path,label,name");
   CHECK(read_as("a.webp,x\nb.gif,y\n") == "comma path label path,label,name");
+  CHECK(read_as("name,id,y\na.png,1,u\nb.png,2,v\n") == "comma,header name,y,name");
   CHECK(read_as("b.png,x\na.png,y\n") == "comma path label path,label,name below");
 }
 

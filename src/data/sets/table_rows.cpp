@@ -33,12 +33,10 @@ std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules
   for (std::int64_t i = 0; i < std::ssize(rows.rows); ++i) {
     const SeparatedRow& row = rows.rows[static_cast<std::size_t>(i)];
     FeatureRow made{.line = row.line};
-    Faults faults;
-    faults.attempt(0, [&] {
+    made.fault = fault_in([&] {
       if (drops) require_values(rows, row, columns);
       made.features = features_of(rows, columns, std::span(&i, 1), rules);
     });
-    for (const auto& [index, fault] : faults.found()) made.fault = fault;
     all.push_back(std::move(made));
   }
   return all;
