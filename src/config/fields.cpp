@@ -1,5 +1,7 @@
 #include "config/fields.h"
 
+#include <algorithm>
+
 #include "config/arithmetic.h"
 #include "config/fields_state.h"
 #include "config/values.h"
@@ -102,6 +104,26 @@ void Fields::next_is_optional(bool without_default) {
 }
 
 void Fields::next_is_rest() { state_->next.rest = true; }
+
+void Fields::next_is_others() { state_->next.others = true; }
+
+std::vector<std::string> Fields::other_keys() const {
+  std::vector<std::string> absent, keys;
+  for (const std::string& key : state_->declared) {
+    if (!given(key)) absent.push_back(key);
+  }
+  for (const Node* map : {state_->node, state_->defaults}) {
+    if (map == nullptr || map->kind != Node::Kind::map) continue;
+    for (const Entry& entry : map->entries) {
+      const bool known = std::ranges::find(state_->declared, entry.key) != state_->declared.end() ||
+                         std::ranges::find(keys, entry.key) != keys.end();
+      const bool misspelt =
+          entry.value.kind != Node::Kind::map && !nearest(entry.key, absent).empty();
+      if (!known && !misspelt) keys.push_back(entry.key);
+    }
+  }
+  return keys;
+}
 
 bool Fields::is_off(std::string_view key) {
   state_->next.feature = true;

@@ -195,6 +195,12 @@ class Fields {
   /// `piecewise: [[0, 1e-3], [81, 1e-4]]` is `piecewise: {table: [[0, 1e-3], [81, 1e-4]]}`.
   template <class T>
   void rest(std::string_view key, T& out, std::string_view help, Limits limits = {});
+  /// Every further key of the map with the same declaration, in the order of the file; call it
+  /// last. A key without a map of its own that resembles a declared one, which is not there, stays
+  /// unknown. `name` stands for such a key in the reference.
+  template <class T>
+  void others(std::string_view name, std::vector<std::pair<std::string, T>>& out,
+              std::string_view help);
   /// One of `words` or one or two numbers (`pad: same_upper`, `pad: 1`, `pad: [1, 2]`). `word` is
   /// the word's index, empty for numbers; on entry both hold the default.
   void word_or_pair(std::string_view key, std::optional<std::size_t>& word, Pair& pair,
@@ -225,6 +231,9 @@ class Fields {
   void next_is_required();
   void next_is_optional(bool without_default);
   void next_is_rest();
+  void next_is_others();
+  /// The keys that others() takes.
+  [[nodiscard]] std::vector<std::string> other_keys() const;
   /// True if the next declaration, of an optional part, is given and turned off; that is settled.
   [[nodiscard]] bool is_off(std::string_view key);
   template <class T>

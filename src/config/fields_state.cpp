@@ -96,6 +96,7 @@ void Fields::State::describe(const Declaration& declaration, const Next& marks) 
   out.exclusive_minimum = out.has_minimum && declaration.limits.exclusive_minimum;
   out.rest = marks.rest;
   out.feature = marks.feature;
+  out.others = marks.others;
   out.words = declaration.words;
 }
 

@@ -32,6 +32,7 @@ struct Fields::State {
     bool without_default = false;
     bool rest = false;
     bool feature = false;
+    bool others = false;
     std::string_view wanted;  // what a text must say
   };
 

@@ -60,6 +60,21 @@ void Fields::rest(std::string_view key, T& out, std::string_view help, Limits li
   limited(key, out, help, limits);
 }
 
+template <class T>
+void Fields::others(std::string_view name, std::vector<std::pair<std::string, T>>& out,
+                    std::string_view help) {
+  if (describing()) {
+    T any;
+    next_is_others();
+    return field(name, any, help);
+  }
+  for (const std::string& key : other_keys()) {
+    T value;
+    field(key, value, help);
+    out.emplace_back(key, std::move(value));
+  }
+}
+
 /// The names of a family's members, in order.
 template <class Base>
 [[nodiscard]] std::vector<std::string_view> names_of(std::span<const Kind<Base>> family) {

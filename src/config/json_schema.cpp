@@ -149,7 +149,12 @@ void add_property(Json& properties, const std::string& key, Json value) {
 Json object_of(const std::vector<FieldDescription>& fields) {
   Json properties = Json::object();
   Json required = Json::array();
+  Json others = Json::raw("false");
   for (const FieldDescription& field : fields) {
+    if (field.others) {
+      others = value_of(field);
+      continue;
+    }
     add_property(properties, field.key, value_of(field));
     if (field.required) required.add(Json::string(field.key));
     if (field.type != "selected") continue;
@@ -162,7 +167,7 @@ Json object_of(const std::vector<FieldDescription>& fields) {
   Json json = typed("object");
   json.add("properties", std::move(properties));
   if (required.size() > 0) json.add("required", std::move(required));
-  return json.add("additionalProperties", Json::raw("false"));
+  return json.add("additionalProperties", std::move(others));
 }
 
 // Values in the order of the declarations.
@@ -188,9 +193,11 @@ Json body(const std::vector<FieldDescription>& fields, bool keys_only) {
                                  [](const FieldDescription& field) { return field.required; });
   if (!needs) forms.push_back(typed("null"));
   if (!fields.empty() && !keys_only) {
-    // A list that takes the rest has no single-value form; a tree may be anything, a single word
-    // too.
+    // Of a list that takes the rest one item may stand alone; a tree may be anything, a single
+    // word too.
+    const bool listed = fields[0].rest && fields[0].type == "list of texts";
     if (!fields[0].rest || fields[0].type == "tree") forms.push_back(value_of(fields[0]));
+    if (listed) forms.push_back(item_of(fields[0]));
     forms.push_back(positional(fields));
   }
   return any_of(std::move(forms));

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
+#include "data/sets/field_json.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 
@@ -72,13 +73,28 @@ SamplesRecord record_in(const Json& json) {
                        .classes = integer_of(json.at("classes")),
                        .class_names = json.at("class_names").get<std::vector<std::string>>()};
   if (json.contains("table")) record.table = table_form_of(json.at("table"));
+  if (json.contains("fields")) {
+    for (const Json& of : json.at("fields")) record.fields.push_back(sample_field_of(of));
+  }
   return record;
+}
+
+/// Whether it has as many means, deviations or words as numbers.
+bool is_possible(const SampleField& field) {
+  const auto numbers = static_cast<std::size_t>(field.shape.elements());
+  const bool standard = field.mean.size() == numbers && field.deviation.size() == numbers;
+  return (standard || (field.mean.empty() && field.deviation.empty())) &&
+         (field.words.empty() || field.words.size() == numbers) &&
+         std::ranges::all_of(field.deviation, [](double of) { return of > 0; });
 }
 
 bool is_possible(const SamplesRecord& record) {
   const Shape& image = record.image;
   const bool named = std::ssize(record.class_names) == record.classes || record.class_names.empty();
   if (record.table && record.table->features() != image[0]) return false;
+  if (!std::ranges::all_of(record.fields, [](const auto& of) { return is_possible(of); })) {
+    return false;
+  }
   return image[0] >= 0 && image[1] >= 0 && image[2] >= 0 && record.classes >= 0 && named;
 }
 
@@ -140,7 +156,8 @@ SamplesRecord record_of(const Dataset& set) {
           .eight_bit = set.eight_bit(),
           .classes = set.classes(),
           .class_names = set.class_names(),
-          .table = set.table() == nullptr ? std::optional<TableForm>() : *set.table()};
+          .table = set.table() == nullptr ? std::optional<TableForm>() : *set.table(),
+          .fields = fitted_fields(set)};
 }
 
 void write_samples(const RunFolder& folder, const Dataset& train) {
@@ -155,6 +172,7 @@ void replace_samples(const RunFolder& folder, const SamplesRecord& record) {
             {"classes", record.classes},
             {"class_names", record.class_names}};
   if (record.table) json["table"] = json_of(*record.table);
+  for (const SampleField& field : record.fields) json["fields"].push_back(json_of(field));
   folder.write(kSamplesFile, json_text(json));
 }
 
@@ -195,6 +213,7 @@ SampleForm read_form(const std::filesystem::path& run) {
   SampleForm form;
   const std::optional<SamplesRecord> samples = read_samples(run);
   if (samples && samples->table) form.table = std::make_shared<const TableForm>(*samples->table);
+  if (samples) form.fields = samples->fields;
   if (auto vocabulary = read_vocabulary(run)) {
     form.vocabulary = std::make_shared<const Vocabulary>(std::move(*vocabulary));
   }

@@ -39,6 +39,7 @@ struct SamplesRecord {
   std::int64_t classes = 0;
   std::vector<std::string> class_names;  // in the order of the labels; empty: numbers alone
   std::optional<TableForm> table = {};   // of the columns that samples are made of
+  std::vector<SampleField> fields = {};  // fitted_fields()
   bool operator==(const SamplesRecord&) const = default;
 };
 

@@ -242,6 +242,17 @@ TEST_CASE("a table says what its columns are, and what is done with cells withou
         "no error");
   CHECK(holds(config_message("{source: table, file: x, columns: {label: y}, missing: 0}"),
               "must be one of error, mean, drop"));
+  const auto columns = [](const std::string& of) {
+    return config_message("{source: table, file: x, columns: " + of + "}");
+  };
+  CHECK(columns("{price: float, w: weight, tags: [a, b]}") == "no error");
+  CHECK(columns("{label: y, labels: {column: all, split: \";\"}}") == "no error");
+  CHECK(columns("{at: {columns: [x, y], standardize: true}}") == "no error");
+  CHECK(holds(columns("{ignore: [y]}"), "missing key 'label' in 'columns'"));
+  CHECK(holds(columns("{label: y, ignored: [z]}"), "did you mean 'ignore'?"));
+  CHECK(holds(columns("{at: {split: \";\"}}"), "give 'column' or 'columns'"));
+  CHECK(holds(columns("{at: {columns: [x, y], split: \";\"}}"), "of one column"));
+  CHECK(holds(columns("{length: l}"), "a field that samples have of their own; rename it"));
   CHECK(config_message("{source: table, file: x, columns: {label: y}, separator: space}") ==
         "run.yaml:1:58: 'space' divides no table; use 'comma', 'semicolon' or 'tab'");
 }

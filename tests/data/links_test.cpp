@@ -43,7 +43,7 @@ std::string folder_message(const fs::path& root, Links links = Links::follow) {
   return refusal(folder_options(root, links), open_image_folder);
 }
 std::string list_message(const ImageListOptions& options) {
-  return refusal(options, open_image_list);
+  return refusal(options, [](const auto&... of) { return open_image_list(of...); });
 }
 
 std::vector<std::string> names_of(const Dataset& set) {

@@ -35,11 +35,18 @@ std::string sample_text(const Dataset& set) {
   return image[1] > 0 ? image.text() : "of several sizes";
 }
 
+std::vector<SampleField> fitted_fields(const Dataset& set) {
+  std::vector<SampleField> fields = set.fields();
+  std::erase_if(fields, [](const SampleField& of) { return of.mean.empty() && of.words.empty(); });
+  return fields;
+}
+
 Opening following(Opening opening, const Dataset& train) {
   const Vocabulary* const vocabulary = train.vocabulary();
   const TableForm* const table = train.table();
   if (vocabulary != nullptr) opening.form.vocabulary = copy_of(*vocabulary);
   if (table != nullptr) opening.form.table = std::make_shared<const TableForm>(*table);
+  opening.form.fields = fitted_fields(train);
   return opening;
 }
 

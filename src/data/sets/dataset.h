@@ -115,6 +115,9 @@ class Dataset {
 /// "of 80 tokens".
 [[nodiscard]] std::string sample_text(const Dataset& set);
 
+/// The fields of `set` that its rows give a mean or words.
+[[nodiscard]] std::vector<SampleField> fitted_fields(const Dataset& set);
+
 class Faults;  // base/faults.h
 
 /// The parts that a set is divided into.
@@ -129,6 +132,7 @@ enum class Division { by_name, by_index };
 struct SampleForm {
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;
   std::shared_ptr<const TableForm> table = nullptr;
+  std::vector<SampleField> fields = {};  // that have a mean or words
 };
 
 /// What a source may use when it opens a set.

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/images/decoders.h"
+#include "data/sets/subset.h"
 
 namespace trainyard {
 
@@ -82,16 +83,34 @@ class ListedFiles {
   fs::path checked_;  // the last folder, which the next line usually shares
 };
 
+std::vector<std::int64_t> rows_of_files(std::span<const ImageFile> files) {
+  std::vector<std::int64_t> rows;
+  for (const ImageFile& file : files) rows.push_back(file.row);
+  return rows;
+}
+
+/// The samples of these files, without images, which are divided as those with images are.
+std::unique_ptr<Dataset> named_samples(std::span<const ImageFile> files) {
+  MemorySamples samples{.image = kNoImage};
+  for (const ImageFile& file : files) {
+    samples.labels.push_back(file.label);
+    samples.files.files.push_back({.name = file.name});
+  }
+  return std::make_unique<MemoryDataset>(std::move(samples));
+}
+
 /// Takes the names of `columns`, which the list's first line has.
 void name_columns(config::Fields& fields, ImageListOptions& options) {
   const ListColumns& names = options.columns;
-  if (names.image.empty() && names.label.empty()) return;
+  if (names.image.empty() && names.label.empty() && names.targets.empty()) return;
   if (fields.given("header") && !options.header) {
     fields.error("header", "'columns' names columns of the first line; remove 'header: false'");
   }
   options.header = true;
   if (!names.image.empty()) options.path = names.image;
   if (!names.label.empty()) options.label = names.label;
+  const bool unlabelled = names.label.empty() && !fields.given("label");
+  if (unlabelled && !names.targets.empty()) options.label = "";
 }
 
 }  // namespace
@@ -100,6 +119,7 @@ void declare(config::Fields& fields, ListColumns& columns) {
   fields.rest("order", columns.order, "without a header: the names of the columns, in order");
   fields.field("image", columns.image, "the column of the paths of images");
   fields.field("label", columns.label, "the column of the labels");
+  declare_targets(fields, "label", columns.targets);
 }
 
 void declare(config::Fields& fields, ImageListOptions& options) {
@@ -124,7 +144,8 @@ void declare(config::Fields& fields, ImageListOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const Opening& opening) {
+std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const Opening& opening,
+                                         const std::optional<RowsPart>& part) {
   const fs::path list = located(options.file);
   ImageFiles set;
   set.folder = options.root.empty() ? list.parent_path() : located(options.root);
@@ -132,13 +153,13 @@ std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const 
   NamedRows rows = read_rows(
       list, options, options.header ? std::vector<std::string>() : options.columns.order, true);
   const std::size_t path = list_column(rows, options.path, "path");
-  RowsRequest request{.label = list_column(rows, options.label, "label"),
-                      .drop = nullptr,
-                      .part = {},
-                      .advice = ", for a first line of column names 'header: true'"};
+  Targets targets(options.columns.targets, rows);
+  RowsRequest request{
+      .drop = nullptr, .part = {}, .advice = ", for a first line of column names 'header: true'"};
+  if (!options.label.empty()) request.label = list_column(rows, options.label, "label");
   if (options.missing == MissingRow::drop) {
     request.drop = [&](const SeparatedRow& row) {
-      return row.cells[path].empty() || trimmed(row.cells[request.label]).empty();
+      return row.cells[path].empty() || targets.lacks_value(row, request.label);
     };
   }
   const LabelledRows listed = labelled_rows(std::move(rows), options, request, opening);
@@ -148,18 +169,37 @@ std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const 
   for (std::size_t i = 0; i < listed.rows.rows.size(); ++i) {
     const SeparatedRow& row = listed.rows.rows[i];
     std::string fault = files.fault({row.line, row.cells[path]});
-    set.files.push_back({row.cells[path], listed.labels.of_rows[i], std::move(fault)});
+    set.files.push_back({row.cells[path], listed.labels.of_rows[i], std::move(fault),
+                         static_cast<std::int64_t>(i)});
   }
-  return open_images(std::move(set), options, opening);
+  const auto divided = [&](const Dataset& whole, Part of) {
+    return part_of(whole,
+                   {.fraction = part->fraction, .seed = opening.seed, .by = opening.division}, of);
+  };
+  if (!options.columns.targets.empty()) {
+    set.fields_of = [&](std::span<const ImageFile> files_of) {
+      const std::vector<std::int64_t> own = rows_of_files(files_of);
+      std::vector<std::int64_t> training = own;
+      if (part) {
+        training.clear();
+        for (const std::int64_t i : divided(*named_samples(files_of), Part::train)) {
+          training.push_back(own[static_cast<std::size_t>(i)]);
+        }
+      }
+      targets.fit(listed.rows, training, opening);
+      return targets.fields(listed.rows, own);
+    };
+  }
+  std::unique_ptr<Dataset> all = open_images(std::move(set), options, opening);
+  if (!part) return all;
+  std::vector<std::int64_t> indices = divided(*all, part->part);
+  return subset(std::move(all), std::move(indices));
 }
 
 std::unique_ptr<DatasetSource> read_image_list(config::Fields& fields) {
   ImageListOptions options;
   declare(fields, options);
-  return std::make_unique<OptionsSource<ImageListOptions>>(
-      "image_list", options, [](const ImageListOptions& given, const Opening& opening) {
-        return open_image_list(given, opening);
-      });
+  return std::make_unique<RowsSource<ImageListOptions>>("image_list", options, open_image_list);
 }
 
 }  // namespace trainyard

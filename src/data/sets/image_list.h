@@ -3,6 +3,7 @@
 
 #include "data/sets/image_set.h"
 #include "data/sets/labelled_rows.h"
+#include "data/sets/target_columns.h"
 
 namespace trainyard {
 
@@ -10,6 +11,7 @@ namespace trainyard {
 struct ListColumns {
   std::vector<std::string> order{"path", "label"};  // of all, for a list without a header
   std::string image, label;  // of a list with a header: those that are used; "": not given
+  TargetColumns targets;     // likewise
 };
 void declare(config::Fields& fields, ListColumns& columns);
 
@@ -28,7 +30,8 @@ void declare(config::Fields& fields, ImageListOptions& options);
 /// the line: another number of cells, a label that is none, a path that is absolute or contains
 /// "..", and a link on the way to a file unless links are followed.
 [[nodiscard]] std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options,
-                                                       const Opening& opening = {});
+                                                       const Opening& opening = {},
+                                                       const std::optional<RowsPart>& part = {});
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_image_list(config::Fields& fields);
 

@@ -67,6 +67,7 @@ class ImageSet final : public Dataset {
       lengths_.push_back(record.bytes);
       times_.push_back(record.changed);
     }
+    if (files_.fields_of) fields_ = std::exchange(files_.fields_of, nullptr)(files_.files);
     fingerprint_ = fingerprint_of(records);
     shape_ =
         options.size ? Shape{options.channels, options.size->h, options.size->w} : shape_of_all();
@@ -80,6 +81,9 @@ class ImageSet final : public Dataset {
   [[nodiscard]] std::int32_t label(std::int64_t index) const override {
     return files_.files[static_cast<std::size_t>(index)].label;
   }
+  [[nodiscard]] const std::vector<MemoryField>& further_fields() const { return fields_; }
+  [[nodiscard]] std::vector<SampleField> fields() const override;
+  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] SampleFiles files() const override;
   [[nodiscard]] std::string file(std::int64_t index) const override {
@@ -104,6 +108,7 @@ class ImageSet final : public Dataset {
   }
 
   ImageFiles files_;
+  std::vector<MemoryField> fields_;  // after the label
   ImageOptions options_;
   std::shared_ptr<Faults> faults_;
   std::vector<ImageSize> sizes_;  // of the images in their files
@@ -123,7 +128,21 @@ std::string ImageSet::fingerprint_of(const std::vector<ImageRecord>& records) co
                 std::to_string(record.bytes) + ' ' + std::to_string(record.size.h) + ' ' +
                 std::to_string(record.size.w) + '\n');
   }
+  add_to_hash(hash, fields_);
   return hash.hex();
+}
+
+std::vector<SampleField> ImageSet::fields() const {
+  std::vector<SampleField> fields{SampleField{}};
+  for (const MemoryField& field : fields_) fields.push_back(field.of);
+  return fields;
+}
+
+void ImageSet::read_field(std::size_t field, std::int64_t index, std::byte* out) const {
+  if (field == 0) return Dataset::read_field(field, index, out);
+  const MemoryField& from = fields_[field - 1];
+  const std::size_t bytes = from.of.bytes();
+  std::copy_n(from.values.data() + static_cast<std::size_t>(index) * bytes, bytes, out);
 }
 
 SampleFiles ImageSet::files() const {
@@ -168,9 +187,10 @@ Image ImageSet::decoded(std::int64_t index) const {
   return resized(stored, to, options_.filter, box);
 }
 
-std::unique_ptr<Dataset> held_in_memory(const Dataset& set) {
+std::unique_ptr<Dataset> held_in_memory(const Dataset& set, std::vector<MemoryField> fields) {
   const std::int64_t elements = set.image_shape().elements();
   MemorySamples samples{.image = set.image_shape(),
+                        .fields = std::move(fields),
                         .classes = set.classes(),
                         .class_names = set.class_names(),
                         .fingerprint = set.fingerprint()};
@@ -337,7 +357,7 @@ std::unique_ptr<Dataset> open_images(ImageFiles files, const ImageOptions& optio
   auto set = std::make_unique<ImageSet>(std::move(looked.set), looked.records, options,
                                         std::move(left_out), opening.faults);
   if (!fits_memory(looked.records, options)) return set;
-  return held_in_memory(*set);
+  return held_in_memory(*set, set->further_fields());
 }
 
 bool is_image_name(const fs::path& path) {

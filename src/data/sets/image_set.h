@@ -1,11 +1,15 @@
 // A data set of image files, decoded when they are read.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "data/images/image_decode.h"
 #include "data/images/image_resize.h"
 #include "data/sets/file_walk.h"
+#include "data/sets/memory_dataset.h"
 #include "data/sets/source.h"
 
 namespace trainyard {
@@ -42,6 +46,7 @@ struct ImageFile {
   std::string name;
   std::int32_t label = 0;
   std::string fault = {};  // why it cannot be a sample, a message; "": nothing is known against it
+  std::int64_t row = 0;    // of the list that has it
 };
 
 /// The files of a set and its classes.
@@ -50,6 +55,8 @@ struct ImageFiles {
   std::vector<ImageFile> files;  // at least one
   std::int64_t classes = 0;
   std::vector<std::string> class_names;
+  /// The fields after the label of the files that are samples; null: there are none.
+  std::function<std::vector<MemoryField>(std::span<const ImageFile>)> fields_of = nullptr;
 };
 
 /// Images [channels, h, w] of `size`, or of the images' own size or sizes. `limit` takes every

@@ -159,7 +159,11 @@ LabelledRows labelled_rows(NamedRows rows, const LabelOptions& options, const Ro
     all.origins.resize(all.rows.rows.size());
     std::iota(all.origins.begin(), all.origins.end(), 0);
   }
-  all.labels = labels_of_rows(all.rows, request.label, options, request.advice);
+  if (request.label) {
+    all.labels = labels_of_rows(all.rows, *request.label, options, request.advice);
+  } else {
+    all.labels = {.of_rows = std::vector<std::int32_t>(all.rows.rows.size(), -1), .classes = 1};
+  }
   all.own = rows_of(all, opening, request.part);
   std::optional<RowsPart> training = request.part;
   if (training) training->part = Part::train;

@@ -62,7 +62,7 @@ struct LabelledRows {
 };
 
 struct RowsRequest {
-  std::size_t label = 0;                          // the column
+  std::optional<std::size_t> label = {};          // the column; empty: rows have none, -1
   std::int64_t limit = 0;                         // rows from the start; 0: all
   std::function<bool(const SeparatedRow&)> drop;  // rows to leave out; null: none
   std::optional<RowsPart> part;                   // empty: all rows

@@ -12,6 +12,13 @@ MemoryField field_of(SampleField of, const std::vector<std::int32_t>& numbers) {
   return {.of = std::move(of), .values = {bytes.begin(), bytes.end()}};
 }
 
+void add_to_hash(Hash128& hash, std::span<const MemoryField> fields) {
+  for (const MemoryField& field : fields) {
+    hash.update(field.of.name + "\n");
+    hash.update(field.values);
+  }
+}
+
 MemoryDataset::MemoryDataset(MemorySamples samples, std::int64_t limit)
     : samples_(std::move(samples)) {
   hold();

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "data/sets/dataset.h"
 
 namespace trainyard {
@@ -17,6 +19,9 @@ struct MemoryField {
 
 /// A field of whole numbers.
 [[nodiscard]] MemoryField field_of(SampleField of, const std::vector<std::int32_t>& numbers);
+
+/// Adds the names and values of fields; nothing if there are none.
+void add_to_hash(Hash128& hash, std::span<const MemoryField> fields);
 
 /// The contents of a MemoryDataset. Exactly one of `bytes` and `floats` is filled, [n, c, h, w];
 /// neither if samples have no image.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -15,9 +16,11 @@ enum class PaddingSide { end, front };
 /// A part that every sample of a data set has: its label, a target, a weight.
 struct SampleField {
   std::string name = "label";
-  Shape shape = {};                        // of one sample; of rank 0: a single number
-  DType type = DType::i32;                 // i32 or f32
-  PaddingSide padding = PaddingSide::end;  // of a field of lengths
+  Shape shape = {};                               // of one sample; of rank 0: a single number
+  DType type = DType::i32;                        // i32 or f32
+  PaddingSide padding = PaddingSide::end;         // of a field of lengths
+  std::vector<double> mean = {}, deviation = {};  // of each number of a standardised field
+  std::vector<std::string> words = {};            // that its numbers, 0 or 1, are of
 
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(shape.elements()) * size_of(type);

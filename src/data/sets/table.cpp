@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-enum class Role { none, label, numeric, categorical };
+enum class Role { none, label, target, numeric, categorical };
 
 /// The role of each column.
 std::vector<Role> roles_of(const TableColumns& columns, const NamedRows& rows) {
@@ -28,7 +28,10 @@ std::vector<Role> roles_of(const TableColumns& columns, const NamedRows& rows) {
       own = role;
     }
   };
-  give({columns.label}, "label", Role::label);
+  if (!columns.label.empty()) give({columns.label}, "label", Role::label);
+  for (const auto& [name, target] : columns.targets) {
+    give(target.names(name), name.c_str(), Role::target);
+  }
   give(columns.numeric, "numeric", Role::numeric);
   give(columns.categorical, "categorical", Role::categorical);
   give(columns.ignore, "ignore", Role::none);
@@ -77,8 +80,9 @@ std::vector<PlacedColumn> columns_of_form(const TableForm& form, const std::vect
 }
 
 /// Of the cells that are read, whatever they are made of.
-std::string rows_fingerprint(const LabelledRows& table, std::size_t label,
-                             const std::vector<PlacedColumn>& columns) {
+std::string rows_fingerprint(const LabelledRows& table, std::optional<std::size_t> label,
+                             const std::vector<PlacedColumn>& columns,
+                             const std::vector<MemoryField>& fields) {
   Hash128 hash;
   const auto update = [&](std::string_view cell) {
     hash.update(std::to_string(cell.size()) + " ");
@@ -87,9 +91,10 @@ std::string rows_fingerprint(const LabelledRows& table, std::size_t label,
   for (const PlacedColumn& column : columns) update(column.is.name);
   for (const std::int64_t index : table.own) {
     const SeparatedRow& row = table.rows.rows[static_cast<std::size_t>(index)];
-    update(row.cells[label]);
+    if (label) update(row.cells[*label]);
     for (const PlacedColumn& column : columns) update(row.cells[column.place]);
   }
+  add_to_hash(hash, fields);
   return hash.hex();
 }
 
@@ -108,11 +113,12 @@ std::shared_ptr<const TableForm> fitted(std::vector<PlacedColumn>& columns,
 }  // namespace
 
 void declare(config::Fields& fields, TableColumns& columns) {
-  fields.required("label", columns.label, "the column of the labels");
+  fields.field("label", columns.label, "the column of the labels; without it rows have none");
   fields.field("numeric", columns.numeric,
                "columns of numbers; without it all columns that are not named here");
   fields.field("categorical", columns.categorical, "columns of categories");
   fields.field("ignore", columns.ignore, "columns that are not read");
+  declare_targets(fields, columns.label, columns.targets);
 }
 
 void declare(config::Fields& fields, TableOptions& options) {
@@ -133,28 +139,30 @@ std::unique_ptr<Dataset> open_table(const TableOptions& options, const Opening& 
   std::shared_ptr<const TableForm> form = opening.form.table;
   std::vector<PlacedColumn> columns =
       form ? columns_of_form(*form, roles, rows) : own_columns(roles, rows);
-  RowsRequest request{
-      .label = static_cast<std::size_t>(std::ranges::find(roles, Role::label) - roles.begin()),
-      .limit = options.limit,
-      .drop = nullptr,
-      .part = part};
+  Targets targets(options.columns.targets, rows);
+  RowsRequest request{.limit = options.limit, .drop = nullptr, .part = part};
+  if (!options.columns.label.empty()) request.label = rows.column(options.columns.label, "");
   if (options.missing.rule == MissingRule::drop && !options.missing.value) {
     request.drop = [&](const SeparatedRow& row) {
-      return trimmed(row.cells[request.label]).empty() ||
+      return targets.lacks_value(row, request.label) ||
              std::ranges::any_of(
                  columns, [&](const PlacedColumn& column) { return lacks_value(row, column); });
     };
   }
   const LabelledRows table = labelled_rows(std::move(rows), options, request, opening);
   if (!form) form = fitted(columns, table, options, opening);
+  targets.fit(table.rows, table.training, opening);
+  std::vector<MemoryField> fields = targets.fields(table.rows, table.own);
+  const std::string fingerprint = rows_fingerprint(table, request.label, columns, fields);
   return std::make_unique<MemoryDataset>(
       MemorySamples{.image = {form->features(), 1, 1},
                     .floats = features_of(table.rows, columns, table.own, options),
                     .labels = table.own_labels(),
+                    .fields = std::move(fields),
                     .classes = table.labels.classes,
                     .class_names = table.labels.names,
                     .table = form,
-                    .fingerprint = rows_fingerprint(table, request.label, columns),
+                    .fingerprint = fingerprint,
                     .origins = table.own_origins()});
 }
 

@@ -8,15 +8,17 @@
 #include "data/sets/labelled_rows.h"
 #include "data/sets/source.h"
 #include "data/sets/table_features.h"
+#include "data/sets/target_columns.h"
 
 namespace trainyard {
 
 /// What the columns of a table are, by their names.
 struct TableColumns {
-  std::string label;
+  std::string label;                 // "": rows have none
   std::vector<std::string> numeric;  // empty: all that are not named here
   std::vector<std::string> categorical;
   std::vector<std::string> ignore;
+  TargetColumns targets;
 };
 void declare(config::Fields& fields, TableColumns& columns);
 

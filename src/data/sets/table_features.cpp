@@ -36,16 +36,19 @@ class Cells {
       if (rules_.missing.value) return rules_.missing.value;
       if (rules_.missing.rule == MissingRule::mean) return std::nullopt;
       bad(row, column,
-          "has no value; correct it, or set 'missing' to 'mean', 'drop' or a number ('{value: "
-          "0}')");
+          rules_.of_target ? "has no value, and is a target; correct it, or set 'missing: drop'"
+                           : "has no value; correct it, or set 'missing' to 'mean', 'drop' or a "
+                             "number ('{value: 0}')");
     }
     const std::optional<double> number = parse_real(cell);
     if (number && std::abs(*number) <= std::numeric_limits<float>::max()) return number;
     bad(row, column,
         "'" + shortened(cell) + "' is not " +
             (number ? "within the numbers of 32 bits, up to 3.4e38"
-                    : "a number, as 12 or -1.5e3; correct it, or name the column in 'categorical' "
-                      "or 'ignore' of 'columns'"));
+                    : "a number, as 12 or -1.5e3; correct it" +
+                          std::string(rules_.of_target ? ""
+                                                       : ", or name the column in 'categorical' or "
+                                                         "'ignore' of 'columns'")));
   }
 
   /// Writes the feature of a number.

@@ -40,6 +40,7 @@ enum class UnknownCategory {
 struct CellRules {
   MissingCells missing;
   UnknownCategory unknown = UnknownCategory::error;
+  bool of_target = false;  // the columns are no features: what messages advise
 };
 /// Declares `missing` and `unknown`.
 void declare_cell_rules(config::Fields& fields, CellRules& rules);

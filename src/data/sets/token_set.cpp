@@ -1,10 +1,10 @@
 #include "data/sets/token_set.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
-#include "data/sets/memory_dataset.h"
 
 namespace trainyard {
 
@@ -49,6 +49,7 @@ std::unique_ptr<Dataset> token_set_of(TokenSamples samples, std::int64_t limit) 
     held.fields.push_back(
         field_of({.name = kLengthField, .padding = samples.padding}, samples.lengths));
   }
+  std::ranges::move(samples.fields, std::back_inserter(held.fields));
   return std::make_unique<MemoryDataset>(std::move(held), limit);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/sets/dataset.h"
+#include "data/sets/memory_dataset.h"
 
 namespace trainyard {
 
@@ -53,6 +53,7 @@ struct TokenSamples {
   std::shared_ptr<const Vocabulary> vocabulary;
   std::string fingerprint;
   std::vector<std::int64_t> origins = {};  // Dataset::origin(); empty: the samples' own indices
+  std::vector<MemoryField> fields = {};    // further ones
 };
 
 /// At most the first `limit` of them (0: all).

@@ -84,6 +84,7 @@ void put_tokens(const LabelledRows& rows, std::size_t column, const TextsOptions
   hash.update(std::as_bytes(std::span(samples.labels)));
   hash.update(number_text(options.length) + " " + number_text(options.vocabulary) + " " +
               std::string(config::word_of(options.unit)));
+  add_to_hash(hash, samples.fields);
   samples.fingerprint = hash.hex();
 }
 
@@ -91,7 +92,8 @@ void put_tokens(const LabelledRows& rows, std::size_t column, const TextsOptions
 
 void declare(config::Fields& fields, TextColumns& columns) {
   fields.required("text", columns.text, "the column of the texts");
-  fields.required("label", columns.label, "the column of the labels");
+  fields.field("label", columns.label, "the column of the labels; without it rows have none");
+  declare_targets(fields, columns.label, columns.targets);
 }
 
 void declare(config::Fields& fields, TextsOptions& options) {
@@ -135,17 +137,19 @@ std::unique_ptr<Dataset> open_texts(const TextsOptions& options, const Opening& 
   NamedRows file = read_rows(located(options.file), options);
   const std::string advice = " names a column of the first line";
   const std::size_t column = file.column(options.columns.text, "'columns.text'" + advice);
-  RowsRequest request{.label = file.column(options.columns.label, "'columns.label'" + advice),
-                      .limit = options.limit,
-                      .drop = nullptr,
-                      .part = part};
+  Targets targets(options.columns.targets, file);
+  RowsRequest request{.limit = options.limit, .drop = nullptr, .part = part};
+  if (!options.columns.label.empty()) {
+    request.label = file.column(options.columns.label, "'columns.label'" + advice);
+  }
   if (options.missing == MissingRow::drop) {
     request.drop = [&](const SeparatedRow& row) {
-      return trimmed(row.cells[request.label]).empty() || trimmed(row.cells[column]).empty();
+      return targets.lacks_value(row, request.label) || trimmed(row.cells[column]).empty();
     };
   }
   const LabelledRows rows = labelled_rows(std::move(file), options, request, opening);
   require_texts(rows.rows, column);
+  targets.fit(rows.rows, rows.training, opening);
   const auto& given = opening.form.vocabulary;
   TokenSamples samples{.steps = options.length,
                        .labels = rows.own_labels(),
@@ -154,7 +158,8 @@ std::unique_ptr<Dataset> open_texts(const TextsOptions& options, const Opening& 
                        .class_names = rows.labels.names,
                        .vocabulary = given ? checked_vocabulary(given, options, rows.rows.name)
                                            : counted_vocabulary(rows, column, options),
-                       .origins = rows.own_origins()};
+                       .origins = rows.own_origins(),
+                       .fields = targets.fields(rows.rows, rows.own)};
   put_tokens(rows, column, options, samples);
   return token_set_of(std::move(samples));
 }

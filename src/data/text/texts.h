@@ -8,13 +8,15 @@
 
 #include "data/sets/labelled_rows.h"
 #include "data/sets/source.h"
+#include "data/sets/target_columns.h"
 #include "data/text/text_units.h"
 
 namespace trainyard {
 
 /// What the columns of a file of texts are, by their names.
 struct TextColumns {
-  std::string text, label;
+  std::string text, label;  // label "": rows have none
+  TargetColumns targets;
 };
 void declare(config::Fields& fields, TextColumns& columns);
 

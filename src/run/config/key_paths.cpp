@@ -26,6 +26,7 @@ std::vector<std::string> words_of(const FieldDescription& field) {
 void add_paths(const std::vector<FieldDescription>& fields, const std::string& prefix,
                const std::string& source, std::vector<KeyPath>& paths) {
   for (const FieldDescription& field : fields) {
+    if (field.others) continue;  // keys that the user names
     const std::string path = prefix + field.key;
     paths.push_back({path, field.type, source, field.help, words_of(field)});
     add_paths(field.fields, path + ".", "", paths);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
+#include "data/sets/field_json.h"
 #include "data/sets/memory_dataset.h"
 #include "data/sets/table_form.h"
 #include "formats/json.h"
@@ -66,27 +67,13 @@ MemorySamples with_fields(MemorySamples samples, std::span<const SampleField> fi
 
 Json json_of(const std::vector<SampleField>& fields) {
   Json list = Json::array();
-  for (const SampleField& field : fields) {
-    std::vector<std::int64_t> shape;
-    for (int axis = 0; axis < field.shape.rank(); ++axis) shape.push_back(field.shape[axis]);
-    list.push_back({{"name", field.name},
-                    {"shape", shape},
-                    {"floats", field.type == DType::f32},
-                    {"front", field.padding == PaddingSide::front}});
-  }
+  for (const SampleField& field : fields) list.push_back(json_of(field));
   return list;
 }
 
 std::vector<SampleField> fields_of(const Json& list) {
   std::vector<SampleField> fields;
-  for (const Json& entry : list) {
-    const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
-    fields.push_back(
-        {.name = entry.at("name").get<std::string>(),
-         .shape = shape.empty() ? Shape{} : Shape{shape[0]},
-         .type = entry.at("floats").get<bool>() ? DType::f32 : DType::i32,
-         .padding = entry.at("front").get<bool>() ? PaddingSide::front : PaddingSide::end});
-  }
+  for (const Json& entry : list) fields.push_back(sample_field_of(entry));
   return fields;
 }
 
