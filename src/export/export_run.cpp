@@ -1,11 +1,14 @@
 #include "export/export_run.h"
 
+#include <algorithm>
+
 #include "data/augment/pipeline.h"
 #include "export/onnx_export.h"
 #include "formats/json.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
+#include "run/config/losses.h"
 
 namespace trainyard {
 namespace {
@@ -31,6 +34,40 @@ std::map<std::string, std::string> metadata_of(const StoredModel& stored) {
   return metadata;
 }
 
+std::string constant(OnnxModel& model, const std::string& name, const std::vector<double>& values) {
+  model.constants[name] = {{std::ssize(values)}, std::vector<float>(values.begin(), values.end())};
+  return name;
+}
+
+/// Gives an output of the model the units that its standardised target had before.
+void restore_units(OnnxModel& model, const std::string& output, const SampleField& field) {
+  const std::string standard = output + ".standardised", scaled = output + ".scaled";
+  for (OnnxNode& node : model.nodes) {
+    std::ranges::replace(node.inputs, output, standard);
+    std::ranges::replace(node.outputs, output, standard);
+  }
+  const std::string deviation = constant(model, output + ".deviation", field.deviation);
+  const std::string mean = constant(model, output + ".mean", field.mean);
+  model.nodes.push_back({"Mul", scaled, {standard, deviation}, {scaled}, {}});
+  model.nodes.push_back({"Add", output, {scaled, mean}, {output}, {}});
+}
+
+/// Does so for each output whose loss has such a target, and notes it in the metadata.
+void restore_units(OnnxModel& model, const StoredModel& stored) {
+  const std::vector<SampleField> fields =
+      stored.samples ? stored.samples->fields : std::vector<SampleField>{};
+  Json restored;
+  for (const auto& loss : losses_of(stored.config)) {
+    const auto field = std::ranges::find(fields, loss->values().target, &SampleField::name);
+    if (field == fields.end() || field->mean.empty()) continue;
+    const std::string& own = loss->values().output;
+    restore_units(model, own.empty() ? "output" : own, *field);
+    restored[own.empty() ? "output" : own] = {{"mean", field->mean},
+                                              {"deviation", field->deviation}};
+  }
+  if (!restored.is_null()) model.metadata["restored_units"] = restored.dump();
+}
+
 }  // namespace
 
 OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
@@ -47,6 +84,7 @@ OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
   }
   if (request.fold) fold_batch_norms(model);
   model.metadata = metadata_of(stored);
+  restore_units(model, stored);
   return model;
 }
 

@@ -79,6 +79,14 @@ bool predicts_samples(const StoredModel& stored) {
   return output.elements() == output.c();
 }
 
+/// Turns rows of numbers of a standardised field into its own units.
+void restore_units(std::vector<float>& rows, const SampleField& field) {
+  for (std::size_t i = 0; i < rows.size() && !field.mean.empty(); ++i) {
+    const std::size_t c = i % field.mean.size();
+    rows[i] = static_cast<float>(static_cast<double>(rows[i]) * field.deviation[c] + field.mean[c]);
+  }
+}
+
 /// What predictions.csv has of the split.
 std::optional<PredictedSplit> predicted_split(const RunConfig& run, const Dataset& set,
                                               const std::vector<float>& outputs) {
@@ -92,6 +100,8 @@ std::optional<PredictedSplit> predicted_split(const RunConfig& run, const Datase
                        .labels = std::move(targets->labels),
                        .logits = usual_threshold(run) == 0,
                        .softmax = softmax};
+  restore_units(split.outputs, targets->field);
+  restore_units(split.numbers, targets->field);
   for (std::int64_t i = 0; i < set.size(); ++i) split.names.push_back(sample_name(set, i));
   return split;
 }

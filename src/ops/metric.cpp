@@ -199,21 +199,32 @@ std::string RegressionMetricOp::column() const {
 
 Signature RegressionMetricOp::infer(std::span<const Shape> inputs) const {
   Signature signature = infer_per_target(type(), inputs);
-  if (measure_ == Measure::mae) return signature;
+  if (measure_ == Measure::mae && deviations_.empty()) return signature;
   signature.outputs[0] = {signature.outputs[0].n(), numbers_of(measure_) * inputs[0].c()};
   return signature;
 }
 
 double RegressionMetricOp::finish(std::span<const double> sums, std::int64_t rows) const {
   const auto count = static_cast<double>(rows);
-  if (measure_ == Measure::mae) return sums[0] / count;
   if (measure_ == Measure::r2 && rows < 2) return std::numeric_limits<double>::quiet_NaN();
   const auto outputs = sums.size() / static_cast<std::size_t>(numbers_of(measure_));
   double total = 0;
   for (std::size_t c = 0; c < outputs; ++c) {
-    total += measure_ == Measure::r2 ? r2_of_output(sums, c, count) : std::sqrt(sums[c] / count);
+    const double deviation = deviations_.empty() ? 1 : deviations_[c % deviations_.size()];
+    total += measure_ == Measure::r2    ? r2_of_output(sums, c, count)
+             : measure_ == Measure::mae ? sums[c] / count * deviation
+                                        : std::sqrt(sums[c] / count) * deviation;
   }
   return total / static_cast<double>(outputs);
+}
+
+std::shared_ptr<const Metric> in_units_of(const std::shared_ptr<const Metric>& metric,
+                                          const std::vector<double>& deviations) {
+  const auto* const of = dynamic_cast<const RegressionMetricOp*>(metric.get());
+  if (of == nullptr || deviations.empty()) return metric;
+  auto scaled = std::make_shared<RegressionMetricOp>(of->measure(), deviations);
+  scaled->output = of->output;
+  return scaled;
 }
 
 bool lower_is_better(std::string_view column) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ops/op.h"
 
@@ -141,7 +143,7 @@ class LikelihoodOp final : public Metric {
 
 /// How far numbers are from a loss's target, as scikit-learn's function of the op's name, averages
 /// over outputs: [[n, outputs], target] to [n, width]. The target is that of losses (ops/loss.h).
-///   mae   mean_absolute_error: a row's mean of |x - t|
+///   mae   mean_absolute_error: a row's mean of |x - t|; with deviations |x - t| of each output
 ///   rmse  root_mean_squared_error: squares (x - t)^2 of each output; the mean of their means'
 ///   roots r2    r2_score: 1 - sum of (x - t)^2 / sum of (t - mean of t)^2, from (x - t)^2, t and
 ///   t^2 of
@@ -151,7 +153,9 @@ class LikelihoodOp final : public Metric {
 class RegressionMetricOp final : public Metric {
  public:
   enum class Measure { mae, rmse, r2 };
-  explicit RegressionMetricOp(Measure measure) : measure_(measure) {}
+  /// `deviations`: of each output's numbers, whose differences are told times them; empty: 1.
+  explicit RegressionMetricOp(Measure measure, std::vector<double> deviations = {})
+      : measure_(measure), deviations_(std::move(deviations)) {}
   [[nodiscard]] Measure measure() const { return measure_; }
 
   [[nodiscard]] std::string_view type() const override;
@@ -162,7 +166,12 @@ class RegressionMetricOp final : public Metric {
 
  private:
   Measure measure_;
+  std::vector<double> deviations_;
 };
+
+/// The metric in the units that standardised targets had before; `metric` itself if it has none.
+[[nodiscard]] std::shared_ptr<const Metric> in_units_of(const std::shared_ptr<const Metric>& metric,
+                                                        const std::vector<double>& deviations);
 
 /// The area under the receiver operating characteristic, of which a graph has the name alone: its
 /// value is that of mean_area_under_curve() (report/area_under_curve.h) for all outputs of the last

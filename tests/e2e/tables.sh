@@ -240,4 +240,76 @@ sed -i 's/^  val: .*/  val_fraction: 0.25/; s/labels: name}/labels: name, missin
 sed -i '5s/^\([^,]*\),[^,]*/\1,NA/' train.csv
 expect_same_bytes --set epochs=40
 
-finish 8 0
+# write_houses SEED ROWS: a price that two numbers give, in thousands, and words that they decide.
+write_houses() {
+  awk -v seed="$1" -v rows="$2" 'BEGIN {
+    srand(seed)
+    print "rooms,age,price,labels"
+    for (i = 0; i < rows; ++i) {
+      r = 1 + int(8 * rand()); a = int(100 * rand())
+      printf "%d,%d,%.1f,%s%s%s\n", r, a, 200000 + 50000 * r - 900 * a, (r > 4) ? "large" : "",
+             (r > 4 && a > 50) ? ";" : "", (a > 50) ? "old" : ""
+    }
+  }'
+}
+
+begin "a column is a target: its errors and predictions are in its own units, also after a resume"
+write_houses 1 200 >houses.csv
+cat >run.yaml <<'YAML'
+name: houses
+network: {input: [2], layers: [dense: 1]}
+data:
+  train: {source: table, file: houses.csv, columns: {price: float, ignore: [labels]}}
+  val_fraction: 0.25
+batch: {total: 10}
+loss: {mse: {target: price}}
+metrics: [mae, rmse]
+optimizer: {adam: {lr: 0.05}}
+epochs: 6
+YAML
+run "$train" run.yaml --out whole
+expect_code 0
+run "$train" run.yaml --out part --set epochs=3
+expect_code 0
+run "$train" resume part --set epochs=6
+expect_code 0
+expect_same_file whole/weights/last.safetensors part/weights/last.safetensors
+run "$train" eval whole
+expect_code 0
+mae=$(sed -n 's/.*"mae": *\([0-9.e+]*\).*/\1/p' whole/eval/eval.json)
+awk -F, -v mae="$mae" 'NR > 1 { d = $4 - $5; sum += d < 0 ? -d : d; if ($4 < 100000) exit bad = 1 }
+  END { m = sum / (NR - 1); exit !(!bad && mae > 1 && m < mae * 1.0001 && m > mae * 0.9999) }' whole/eval/predictions.csv ||
+  fail "mae $mae is not that of predictions.csv"
+run "$train" export whole --onnx model.onnx
+expect_code 0
+grep -q restored_units model.onnx || fail "the model does not say its units"
+
+begin "words of a column are several labels at once, the same on two ranks"
+write_houses 2 120 >houses.csv
+cat >run.yaml <<'YAML'
+name: tags
+network: {input: [2], layers: [dense: 2, sigmoid]}
+data:
+  train: {source: table, file: houses.csv, columns: {tags: {column: labels, split: ";"}, ignore: [price]}}
+  val_fraction: 0.25
+batch: {total: 10, shards: 2}
+loss: {binary_cross_entropy: {target: tags}}
+metrics: [mean_average_precision]
+optimizer: {adam: {lr: 0.05}}
+epochs: 4
+YAML
+run "$train" run.yaml --out one
+expect_code 0
+run "$train" run.yaml --out two --replicas 2
+expect_code 0
+expect_same_file one/weights/last.safetensors two/weights/last.safetensors
+run "$train" run.yaml --out part --set epochs=2
+expect_code 0
+run "$train" resume part --set epochs=4
+expect_code 0
+expect_same_file one/weights/last.safetensors part/weights/last.safetensors
+run "$train" eval one
+expect_code 0
+expect_out "mean_average_precision"
+
+finish 10 0

@@ -159,6 +159,20 @@ TEST_CASE("a label is a number of a single output, else 1 for its class's output
   CHECK(measured<RegressionFunctors>(rmse, two, true) == doctest::Approx(std::sqrt(0.125) / 2));
 }
 
+TEST_CASE("differences from standardised targets are told in the units of each output") {
+  const MetricGolden rows = rows_of_numbers({1, 2, 0, 4}, {0, 0, 0, 0}, 2);
+  using Measure = RegressionMetricOp::Measure;
+  const auto value = [&](Measure measure, std::vector<double> deviations) {
+    return measured<RegressionFunctors>(RegressionMetricOp(measure, std::move(deviations)), rows,
+                                        false);
+  };
+  CHECK(value(Measure::mae, {}) == 1.75);
+  CHECK(value(Measure::mae, {10, 100}) == (5 + 300) / 2.0);
+  CHECK(value(Measure::rmse, {10, 100}) ==
+        doctest::Approx((10 * std::sqrt(0.5) + 100 * std::sqrt(10.0)) / 2));
+  CHECK(value(Measure::r2, {10, 100}) == value(Measure::r2, {}));
+}
+
 TEST_CASE("an average precision needs a sample of the class and scores that are numbers") {
   CHECK(average_precision({{3, true}, {2, false}, {1, true}}).value() == (1.0 + 2.0 / 3) / 2);
   CHECK(average_precision({{1, true}, {1, false}}).value() == 0.5);

@@ -281,6 +281,7 @@ struct RegressionRows {
   [[nodiscard]] TY_HD A number(const LossRow<T>& row, std::int64_t at) const {
     const std::int64_t c = at % row.classes, part = at / row.classes;
     const A t = row.target(c), d = row.value(c) - t, square = t * t;
+    if (measure == Measure::mae) return math::abs(d);
     return part == 0 ? d * d : part == 1 ? t : part == 2 ? square : math::fma(t, t, -square);
   }
   template <class Team>
@@ -291,7 +292,7 @@ struct RegressionRows {
     if (!row.has_target()) {
       return team.each(width, [&](std::int64_t at) { out[at] = math::kNotANumber<A>; });
     }
-    if (measure != Measure::mae) {
+    if (measure != Measure::mae || width > 1) {
       return team.each(width, [&](std::int64_t at) { out[at] = number(row, at); });
     }
     const A sum = team.template sum<A>(

@@ -16,7 +16,7 @@ std::optional<SplitTargets> split_targets(const RunConfig& run, const Dataset& s
   const std::vector<SampleField> fields = set.fields();
   const auto field = std::ranges::find(fields, (*loss)->values().target, &SampleField::name);
   if (field == fields.end()) return std::nullopt;
-  SplitTargets targets{.loss = *loss};
+  SplitTargets targets{.loss = *loss, .field = *field};
   const auto width = static_cast<std::size_t>(field->shape.elements());
   if (field->type == DType::i32) {
     if (width != 1) return std::nullopt;

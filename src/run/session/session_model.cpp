@@ -40,6 +40,17 @@ void require_logits(const RunConfig& run, const Metric& metric) {
   }
 }
 
+/// The deviations of the target of the loss on `output`, if it is standardised.
+std::vector<double> deviations_for(const RunConfig& run, const std::string& output,
+                                   const std::vector<SampleField>& fields) {
+  for (const auto& loss : losses_of(run)) {
+    if (loss->values().output != output) continue;
+    const auto field = std::ranges::find(fields, loss->values().target, &SampleField::name);
+    if (field != fields.end()) return field->deviation;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool measures_split(const RunConfig& run) {
@@ -80,7 +91,8 @@ TrainingGraph training_graph_of(const RunConfig& run, Graph network,
     require_logits(run, *metric);
     const std::shared_ptr<const Metric> usual =
         metric->with_threshold(usual_threshold(run, metric->output));
-    metrics.push_back(usual ? usual : metric);
+    metrics.push_back(
+        in_units_of(usual ? usual : metric, deviations_for(run, metric->output, fields)));
   }
   TrainingGraph graph = attach_objectives(std::move(network), {.losses = losses_of(run),
                                                                .metrics = std::move(metrics),
