@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "data/augment/pipeline.h"
+#include "data/sets/field_json.h"
+#include "data/sets/table_form.h"
+#include "data/sets/vocabulary.h"
 #include "export/onnx_export.h"
 #include "formats/json.h"
 #include "graph/build.h"
@@ -25,12 +28,18 @@ Pipeline prepared_pipeline(const StoredModel& stored, const Graph& network) {
   return pipeline;
 }
 
-/// Which run and epoch the weights are of, and the names of the classes as a JSON list.
+/// Which run and epoch the weights are of, and, as JSON, what its data made of samples: the names
+/// of the classes, the columns of a table, the vocabulary of texts.
 std::map<std::string, std::string> metadata_of(const StoredModel& stored) {
   std::map<std::string, std::string> metadata{{"weights", title_of(stored)}};
-  if (stored.samples && !stored.samples->class_names.empty()) {
+  if (stored.vocabulary && stored.vocabulary->has_texts()) {
+    metadata["vocabulary"] = vocabulary_json(*stored.vocabulary);
+  }
+  if (!stored.samples) return metadata;
+  if (!stored.samples->class_names.empty()) {
     metadata["class_names"] = Json(stored.samples->class_names).dump();
   }
+  if (stored.samples->table) metadata["table"] = json_of(*stored.samples->table).dump();
   return metadata;
 }
 
@@ -52,20 +61,34 @@ void restore_units(OnnxModel& model, const std::string& output, const SampleFiel
   model.nodes.push_back({"Add", output, {scaled, mean}, {output}, {}});
 }
 
-/// Does so for each output whose loss has such a target, and notes it in the metadata.
-void restore_units(OnnxModel& model, const StoredModel& stored) {
-  const std::vector<SampleField> fields =
-      stored.samples ? stored.samples->fields : std::vector<SampleField>{};
-  Json restored;
+/// Does so for each output whose loss has such a target, and notes the targets in the metadata.
+void describe_targets(OnnxModel& model, const StoredModel& stored) {
+  if (!stored.samples) return;
+  Json targets;
   for (const auto& loss : losses_of(stored.config)) {
+    const auto& fields = stored.samples->fields;
     const auto field = std::ranges::find(fields, loss->values().target, &SampleField::name);
-    if (field == fields.end() || field->mean.empty()) continue;
+    if (field == fields.end()) continue;
     const std::string& own = loss->values().output;
-    restore_units(model, own.empty() ? "output" : own, *field);
-    restored[own.empty() ? "output" : own] = {{"mean", field->mean},
-                                              {"deviation", field->deviation}};
+    const std::string output = own.empty() ? "output" : own;
+    if (!field->mean.empty()) restore_units(model, output, *field);
+    targets[output] = json_of(*field);
+    for (const char* const of_file : {"shape", "floats", "front"}) targets[output].erase(of_file);
   }
-  if (!restored.is_null()) model.metadata["restored_units"] = restored.dump();
+  if (!targets.is_null()) model.metadata["targets"] = targets.dump();
+}
+
+/// Adds the run's preprocessing to the model, or notes in the metadata what remains to do.
+OnnxModel prepared_model(const StoredModel& stored, const Graph& network,
+                         const NamedWeights& weights, bool preprocess) {
+  if (!preprocess && (network.vocabulary > 0 || stored.config.data.preprocess.empty())) {
+    return onnx_model_of(network, weights);
+  }
+  const Pipeline pipeline = prepared_pipeline(stored, network);
+  const OnnxPreprocessing steps = preprocessing_of(pipeline);
+  OnnxModel model = onnx_model_of(network, weights, preprocess ? steps : OnnxPreprocessing{});
+  if (!preprocess) model.metadata["preprocessing"] = json_of(steps).dump();
+  return model;
 }
 
 }  // namespace
@@ -75,16 +98,10 @@ OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
   const NamedWeights weights =
       read_named_weights(stored.weights.tensors, stored.weights.path.string(), network);
   if (request.logits) peel_closing(network);
-  OnnxModel model;
-  if (request.preprocess) {
-    const Pipeline pipeline = prepared_pipeline(stored, network);
-    model = onnx_model_of(network, weights, preprocessing_of(pipeline));
-  } else {
-    model = onnx_model_of(network, weights);
-  }
+  OnnxModel model = prepared_model(stored, network, weights, request.preprocess);
   if (request.fold) fold_batch_norms(model);
-  model.metadata = metadata_of(stored);
-  restore_units(model, stored);
+  model.metadata.merge(metadata_of(stored));
+  describe_targets(model, stored);
   return model;
 }
 

@@ -13,6 +13,7 @@
 #include "export/named_weights.h"
 #include "export/onnx_layer.h"
 #include "export/onnx_model.h"
+#include "formats/json.h"
 #include "graph/graph.h"
 
 namespace trainyard {
@@ -43,6 +44,10 @@ int fold_batch_norms(OnnxModel& model);
 /// What a prepared pipeline does to values; moving pixels is no part of it. Valid as long as
 /// `pipeline`.
 [[nodiscard]] OnnxPreprocessing preprocessing_of(const Pipeline& pipeline);
+
+/// [{"step": "subtract_channel", "values": [125.3, 123.0, 113.9]}, ...]; of more than 16 values the
+/// step alone, and "whiten" of a matrix.
+[[nodiscard]] Json json_of(const OnnxPreprocessing& preprocessing);
 
 /// Adds the nodes of `preprocessing` on the model's input, maps [n, c, h, w]; returns the name of
 /// the result, which is the input's own if there is nothing to do.

@@ -1,3 +1,4 @@
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -95,6 +96,23 @@ class Front {
 
 OnnxPreprocessing preprocessing_of(const Pipeline& pipeline) {
   return {.steps = pipeline.pixel_transforms(), .whitening = pipeline.whitening()};
+}
+
+Json json_of(const OnnxPreprocessing& preprocessing) {
+  constexpr std::array kNames{"scale",          "subtract_image", "subtract_channel",
+                              "divide_channel", "subtract_mean",  "divide_deviation"};
+  constexpr std::int64_t kMostValues = 16;
+  Json list = Json::array();
+  for (const PixelTransform& step : preprocessing.steps) {
+    Json json{{"step", kNames[static_cast<std::size_t>(step.kind)]}};
+    if (step.kind == PixelTransform::Kind::scale) json["factor"] = step.factor;
+    if (step.count > 0 && step.count <= kMostValues) {
+      json["values"] = std::vector<float>(step.values, step.values + step.count);
+    }
+    list.push_back(std::move(json));
+  }
+  if (!preprocessing.whitening.empty()) list.push_back({{"step", "whiten"}});
+  return list;
 }
 
 std::string preprocessed(OnnxModel& model, OnnxNames& names,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "inference/prediction.h"
 #include "model/training_graph.h"
 #include "ops/metric.h"
 #include "report/nan_values.h"
@@ -79,29 +80,24 @@ bool predicts_samples(const StoredModel& stored) {
   return output.elements() == output.c();
 }
 
-/// Turns rows of numbers of a standardised field into its own units.
-void restore_units(std::vector<float>& rows, const SampleField& field) {
-  for (std::size_t i = 0; i < rows.size() && !field.mean.empty(); ++i) {
-    const std::size_t c = i % field.mean.size();
-    rows[i] = static_cast<float>(static_cast<double>(rows[i]) * field.deviation[c] + field.mean[c]);
-  }
-}
-
 /// What predictions.csv has of the split.
 std::optional<PredictedSplit> predicted_split(const RunConfig& run, const Dataset& set,
                                               const std::vector<float>& outputs) {
   std::optional<SplitTargets> targets = split_targets(run, set);
   if (!targets) return std::nullopt;
   const bool softmax = targets->loss->type() == kCrossEntropy;
-  PredictedSplit split{.names = {},
-                       .outputs = outputs,
-                       .losses = sample_losses(*targets, outputs, set.size()),
-                       .numbers = std::move(targets->numbers),
-                       .labels = std::move(targets->labels),
-                       .logits = usual_threshold(run) == 0,
-                       .softmax = softmax};
-  restore_units(split.outputs, targets->field);
-  restore_units(split.numbers, targets->field);
+  PredictedSplit split{
+      .names = {},
+      .outputs = outputs,
+      .losses = sample_losses(*targets, outputs, set.size()),
+      .numbers = std::move(targets->numbers),
+      .labels = std::move(targets->labels),
+      .logits = usual_threshold(run) == 0,
+      .softmax = softmax,
+      .number_names = value_names(
+          {.names = {}, .target = targets->field, .width = std::ssize(outputs) / set.size()})};
+  targets->field.restore_units(split.outputs);
+  targets->field.restore_units(split.numbers);
   for (std::int64_t i = 0; i < set.size(); ++i) split.names.push_back(sample_name(set, i));
   return split;
 }

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "data/images/image_sheet.h"
 #include "inference/confusion_plot.h"
+#include "inference/predicted_plot.h"
 #include "report/plotter.h"
 
 namespace trainyard {
@@ -38,18 +41,34 @@ std::string predictions_text(const Evaluation& evaluation) {
   return predictions_csv(split, tables.predictions, tables.names, std::ssize(tables.rows));
 }
 
-/// Draws the confusion matrix; false, with a warning, if that is not possible.
-bool draw_confusion(const EvaluationFiles& files, const Disk& disk, const ClassTables& tables,
-                    const EvaluatedModel& of) {
+/// Draws a plot of the data in the file `table`; false, with a warning, if that is not possible.
+bool draw(const EvaluationFiles& files, const Disk& disk, const std::string& table,
+          const std::string& script, const fs::path& output) {
   if (files.gnuplot.empty()) {
-    files.warn(missing_gnuplot_warning("confusion.csv"));
+    files.warn(missing_gnuplot_warning(table));
     return false;
   }
-  const fs::path output = files.folder / "confusion.png";
-  const std::string script = confusion_script(of.title, tables.matrix, tables.names, output);
   const std::string complaint = draw_plot(disk, files.gnuplot, script, output);
-  if (!complaint.empty()) files.warn("confusion.png was not drawn: " + complaint);
+  if (!complaint.empty()) {
+    files.warn(output.filename().string() + " was not drawn: " + complaint);
+  }
   return complaint.empty();
+}
+
+bool draw_confusion(const EvaluationFiles& files, const Disk& disk, const ClassTables& tables,
+                    const EvaluatedModel& of) {
+  const fs::path output = files.folder / "confusion.png";
+  return draw(files, disk, "confusion.csv",
+              confusion_script(of.title, tables.matrix, tables.names, output), output);
+}
+
+/// Draws the predictions of a regression; of targets that are all 0 or 1 there is nothing to see.
+bool draw_predicted(const EvaluationFiles& files, const Disk& disk, const PredictedSplit& split,
+                    const EvaluatedModel& of) {
+  const auto mark = [](float number) { return number == 0 || number == 1; };
+  if (std::ranges::all_of(split.numbers, mark)) return false;
+  const fs::path output = files.folder / "predicted.png";
+  return draw(files, disk, "predictions.csv", predicted_script(of.title, split, output), output);
 }
 
 }  // namespace
@@ -99,6 +118,9 @@ std::vector<std::string> write_evaluation(const EvaluationFiles& files, const Di
   if (evaluation.predictions) {
     disk.replace_file(files.folder / "predictions.csv", predictions_text(evaluation));
     written.emplace_back("predictions.csv");
+    if (draw_predicted(files, disk, *evaluation.predictions, of)) {
+      written.emplace_back("predicted.png");
+    }
   }
   if (!evaluation.tables) return written;
   const ClassTables& tables = *evaluation.tables;

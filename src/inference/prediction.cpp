@@ -123,6 +123,9 @@ PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& s
   const bool of_label = loss && loss->values().target == kLabelField;
   const bool decides = output.c() == samples.classes || (output.c() == 1 && samples.classes <= 2);
   if (of_label && decides) form.names = names_for(stored, samples);
+  for (const SampleField& field : samples.fields) {
+    if (loss && field.name == loss->values().target) form.target = field;
+  }
   return form;
 }
 
@@ -154,9 +157,23 @@ Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
   return prediction;
 }
 
+std::vector<std::string> value_names(const PredictionForm& form) {
+  const SampleField& target = form.target;
+  if (!target.words.empty()) return target.words;
+  if (!target.mean.empty() && form.width == 1) return {target.name};
+  const std::string stem = target.mean.empty() ? "value" : target.name;
+  std::vector<std::string> names;
+  for (std::int64_t i = 1; i <= form.width; ++i) names.push_back(stem + "_" + std::to_string(i));
+  return names;
+}
+
 std::vector<float> prediction_values(std::span<const float> row, const PredictionForm& form) {
   const bool classes = !form.names.empty();
-  if (!classes && !form.logits) return {row.begin(), row.end()};
+  if (!classes && !form.logits) {
+    std::vector<float> own(row.begin(), row.end());
+    form.target.restore_units(own);
+    return own;
+  }
   std::vector<float> values(classes ? std::max<std::size_t>(row.size(), 2) : row.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto index = static_cast<std::int64_t>(i);

@@ -25,11 +25,12 @@ struct Prediction {
 
 /// How a model's outputs are read.
 struct PredictionForm {
-  std::vector<std::string> names;  // of the classes; empty: the model predicts values
-  double threshold = 0;            // of a single output: above it, it predicts class 1
-  bool logits = true;              // see SplitOutputs
-  bool softmax = false;            // of logits that are of no classes: a softmax
-  std::int64_t width = 1;          // outputs of a sample
+  std::vector<std::string> names;     // of the classes; empty: the model predicts values
+  SampleField target = {.name = ""};  // of values, with a mean or words; name "": without
+  double threshold = 0;               // of a single output: above it, it predicts class 1
+  bool logits = true;                 // see SplitOutputs
+  bool softmax = false;               // of logits that are of no classes: a softmax
+  std::int64_t width = 1;             // outputs of a sample
 };
 
 /// Throws Error{config} for a network that predicts at several positions, or several outputs that
@@ -42,8 +43,11 @@ struct PredictionForm {
 [[nodiscard]] Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
                                        std::int64_t top);
 
+/// The names of a model's values: the words of its target, the target's name if it is one number,
+/// that and a number from 1 for each of several; "value_1"... of targets without a mean or words.
+[[nodiscard]] std::vector<std::string> value_names(const PredictionForm& form);
 /// The probability of each class, of a single output of both; of a model of values these, after the
-/// sigmoid or softmax that its loss includes: as in predictions.csv.
+/// sigmoid or softmax that its loss includes, in the target's own units: as in predictions.csv.
 [[nodiscard]] std::vector<float> prediction_values(std::span<const float> row,
                                                    const PredictionForm& form);
 

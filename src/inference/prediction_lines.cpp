@@ -29,7 +29,14 @@ std::string text_line(const PredictionForm& form, const PredictionInput& input,
   for (const PredictedClass& predicted : prediction.classes) {
     parts.push_back(name_in(form, predicted) + " " + fixed_text(predicted.probability, 4));
   }
-  for (const float value : prediction.values) parts.push_back(number_text(value));
+  const bool named = !form.target.name.empty();
+  const std::vector<std::string> names = named ? value_names(form) : std::vector<std::string>();
+  for (std::size_t i = 0; i < prediction.values.size(); ++i) {
+    const float value = prediction.values[i];
+    const bool marks = !form.target.words.empty();
+    parts.push_back((named ? names[i] + " " : "") +
+                    (marks ? fixed_text(value, 4) : number_text(value)));
+  }
   if (parts.empty()) parts.emplace_back("none");
   return text + joined(parts) + "\n";
 }
@@ -41,7 +48,7 @@ std::string csv_line(const PredictionForm& form, const PredictionInput& input,
   for (const PredictedClass& predicted : prediction.classes) {
     row.add_text(name_in(form, predicted)).add_rounded(predicted.probability, kDecimals);
   }
-  for (const float value : prediction.values) row.add(static_cast<double>(value));
+  for (const float value : prediction.values) row.add(number_text(value));
   if (prediction.classes.empty() && !form.names.empty()) {
     for (std::int64_t i = 0; i < columns_of(form, top); ++i) {
       row.add(i == 0 ? "none" : "").add(std::optional<double>());
@@ -54,15 +61,27 @@ Json json_of(const PredictionForm& form, const PredictedClass& predicted) {
   return {{"class", name_in(form, predicted)}, {"probability", predicted.probability}};
 }
 
+/// By their names, or a list if they have none.
+Json json_of_values(const PredictionForm& form, const std::vector<float>& values) {
+  const bool named = !form.target.name.empty();
+  const std::vector<std::string> names = value_names(form);
+  Json json = named ? Json::object() : Json::array();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Json value = number_or_null(static_cast<double>(values[i]));
+    if (named) {
+      json[names[i]] = value;
+    } else {
+      json.push_back(value);
+    }
+  }
+  return json;
+}
+
 std::string json_line_of(const PredictionForm& form, const PredictionInput& input,
                          const Prediction& prediction) {
   Json json{{"input", input.name}};
   if (form.names.empty()) {
-    Json values = Json::array();
-    for (const float value : prediction.values) {
-      values.push_back(number_or_null(static_cast<double>(value)));
-    }
-    json["values"] = values;
+    json["values"] = json_of_values(form, prediction.values);
     return json_line(json);
   }
   Json top = Json::array();
@@ -77,15 +96,16 @@ std::string json_line_of(const PredictionForm& form, const PredictionInput& inpu
 
 std::string prediction_header(PredictionStyle style, const PredictionForm& form, std::int64_t top) {
   if (style != PredictionStyle::csv) return "";
-  std::string header = "input";
+  CsvRow header;
+  header.add_text("input");
   if (form.names.empty()) {
-    for (std::int64_t i = 1; i <= form.width; ++i) header += ",value_" + std::to_string(i);
+    for (const std::string& name : value_names(form)) header.add_text(name);
   }
   for (std::int64_t i = 1; i <= columns_of(form, top); ++i) {
     const std::string number = i == 1 ? "" : "_" + std::to_string(i);
-    header += ",class" + number + ",probability" + number;
+    header.add_text("class" + number).add_text("probability" + number);
   }
-  return header + "\n";
+  return header.text();
 }
 
 std::string prediction_line(PredictionStyle style, const PredictionForm& form,

@@ -170,8 +170,10 @@ std::vector<PredictionInput> rows_of_texts(const std::string& path, const TextRo
   const std::size_t column = file.column(rows.column, "the run's texts are in it");
   std::vector<PredictionInput> inputs;
   for (const SeparatedRow& row : file.rows) {
-    PredictionInput input{in_file(path, row.line), row.cells[column]};
+    PredictionInput input{in_file(path, row.line), ""};
     input.fault = fault_in([&] {
+      file.require_cells(row);
+      input.text = row.cells[column];
       if (trimmed(input.text).empty()) file.bad_cell(row, column, "has no text; correct it");
     });
     inputs.push_back(std::move(input));

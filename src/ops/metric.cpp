@@ -199,7 +199,6 @@ std::string RegressionMetricOp::column() const {
 
 Signature RegressionMetricOp::infer(std::span<const Shape> inputs) const {
   Signature signature = infer_per_target(type(), inputs);
-  if (measure_ == Measure::mae && deviations_.empty()) return signature;
   signature.outputs[0] = {signature.outputs[0].n(), numbers_of(measure_) * inputs[0].c()};
   return signature;
 }

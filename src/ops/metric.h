@@ -143,17 +143,16 @@ class LikelihoodOp final : public Metric {
 
 /// How far numbers are from a loss's target, as scikit-learn's function of the op's name, averages
 /// over outputs: [[n, outputs], target] to [n, width]. The target is that of losses (ops/loss.h).
-///   mae   mean_absolute_error: a row's mean of |x - t|; with deviations |x - t| of each output
-///   rmse  root_mean_squared_error: squares (x - t)^2 of each output; the mean of their means'
-///   roots r2    r2_score: 1 - sum of (x - t)^2 / sum of (t - mean of t)^2, from (x - t)^2, t and
-///   t^2 of
+///   mae   mean_absolute_error: |x - t| of each output
+///   rmse  root_mean_squared_error: (x - t)^2 of each output; the mean of the roots of their means
+///   r2    r2_score: 1 - sum of (x - t)^2 / sum of (t - mean of t)^2, from (x - t)^2, t and t^2 of
 ///         each output, the last as a rounded square and what it lacks. Of a target that is
 ///         constant, up to a deviation of a millionth of its root mean square, 1 if every x is t,
 ///         else 0; NaN of fewer than two rows.
 class RegressionMetricOp final : public Metric {
  public:
   enum class Measure { mae, rmse, r2 };
-  /// `deviations`: of each output's numbers, whose differences are told times them; empty: 1.
+  /// `deviations`: the units of mae and rmse, for each output; empty: 1.
   explicit RegressionMetricOp(Measure measure, std::vector<double> deviations = {})
       : measure_(measure), deviations_(std::move(deviations)) {}
   [[nodiscard]] Measure measure() const { return measure_; }

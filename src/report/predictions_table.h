@@ -19,6 +19,7 @@ struct PredictedSplit {
   std::vector<std::int32_t> labels = {};  // [samples], if there are no numbers
   bool logits = false;   // outputs precede a softmax over the row, or a sigmoid of each
   bool softmax = false;  // of logits that are not of classes: a softmax
+  std::vector<std::string> number_names = {};  // of the columns of `numbers`
 };
 
 /// Classes whose probabilities have a column each; of more only that of the predicted one is given.

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "starter/row_facts.h"
 
 namespace trainyard {
 
@@ -63,12 +62,13 @@ bool is_skewed(const Dataset& set) {
 
 }  // namespace
 
-ImageFacts facts_of_images(const Dataset& set) {
+ImageFacts facts_of_images(const Dataset& set, const Answer& answer) {
   return {.samples = set.size(),
-          .classes = set.classes(),
+          .outputs = outputs_of(set, answer),
           .side = median_side(set),
           .grey = all_grey(set),
-          .skewed = is_skewed(set)};
+          .skewed = answer.kind == Answer::Kind::classes && is_skewed(set),
+          .answer = answer};
 }
 
 namespace {
@@ -163,7 +163,7 @@ fs::path root_of(const fs::path& file, const std::string& first) {
 
 }  // namespace
 
-std::optional<ImageListOptions> image_list_in(const fs::path& file) {
+std::optional<FoundList> image_list_in(const fs::path& file) {
   const std::string text = read_text(file, ErrorKind::data, kMostListBytes);
   std::optional<Rows> found = first_rows(text);
   if (!found) return std::nullopt;
@@ -185,7 +185,13 @@ std::optional<ImageListOptions> image_list_in(const fs::path& file) {
   options.label = columns[label];
   options.labels = labels_in(found->rows, label);
   options.root = root_of(file, found->rows.front().cells[found->path]);
-  return options;
+  Answer answer;
+  if (options.header) answer = answer_in(found->rows, label, columns[label]);
+  if (answer.kind != Answer::Kind::classes) {
+    options.columns.targets = {answer.target};
+    options.label = "";
+  }
+  return FoundList{std::move(options), std::move(answer)};
 }
 
 }  // namespace trainyard

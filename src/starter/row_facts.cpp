@@ -1,8 +1,6 @@
 #include "starter/row_facts.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -21,63 +19,6 @@ constexpr double kHeldOut = 0.2;  // val_fraction of a starter, and its seed
 constexpr std::uint64_t kSeed = 42;
 constexpr std::int64_t kMostVocabulary = 20'000;
 constexpr std::int64_t kLeastLength = 8, kMostLength = 200;  // tokens of a text
-constexpr std::int64_t kMostCategories = 100;                // of a column
-constexpr std::array<std::string_view, 9> kLabelNames{
-    "label", "labels", "class", "class_name", "category", "species", "target", "name", "y"};
-
-/// What the cells of a column are.
-struct ColumnFacts {
-  std::int64_t values = 0;   // cells that have one
-  std::int64_t missing = 0;  // cells without
-  std::int64_t numbers = 0;
-  std::int64_t words = 0;           // of all cells
-  std::set<std::string> different;  // values
-  bool whole = true;                // all numbers are
-  bool counts = true;               // the rows: 0, 1, 2, ... or 1, 2, 3, ...
-
-  [[nodiscard]] bool numeric() const { return numbers == values && values > 0; }
-  [[nodiscard]] bool phrases() const {
-    return !numeric() && words >= 3 * values && 2 * std::ssize(different) > values;
-  }
-  [[nodiscard]] bool few() const {
-    const std::int64_t count = std::ssize(different);
-    return count > 0 && count <= kMostCategories && 2 * count <= values;
-  }
-};
-
-std::int64_t words_of(std::string_view text) {
-  std::int64_t words = 0;
-  bool inside = false;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n';
-    words += !blank && !inside ? 1 : 0;
-    inside = !blank;
-  }
-  return words;
-}
-
-void add_cell(ColumnFacts& facts, std::string_view cell, std::int64_t row) {
-  const PlacedColumn number{.place = 0, .is = {}};
-  if (lacks_value({.line = 0, .cells = {std::string(cell)}}, number)) {
-    ++facts.missing;
-    return;
-  }
-  ++facts.values;
-  facts.different.emplace(cell);
-  facts.words += words_of(cell);
-  facts.numbers += parse_real(cell) ? 1 : 0;
-  const std::optional<std::int64_t> whole = parse_integer(cell);
-  facts.whole = facts.whole && whole.has_value();
-  facts.counts = facts.counts && whole && (*whole == row || *whole == row + 1);
-}
-
-ColumnFacts facts_of(const NamedRows& rows, std::size_t column) {
-  ColumnFacts facts;
-  for (std::size_t row = 0; row < rows.rows.size(); ++row) {
-    add_cell(facts, trimmed(rows.rows[row].cells[column]), static_cast<std::int64_t>(row));
-  }
-  return facts;
-}
 
 /// The separator that the first line has most of.
 Separator separator_of(const fs::path& file, std::string_view text) {
@@ -105,23 +46,31 @@ std::size_t label_of(const NamedRows& rows) {
   return rows.columns.size() - 1;
 }
 
-/// Throws unless the column has classes.
-void require_classes(const NamedRows& rows, std::size_t label, const ColumnFacts& facts) {
+/// Throws unless the column has classes or a target.
+void require_answer(const NamedRows& rows, std::size_t label, const ColumnFacts& facts,
+                    const Answer& answer) {
   const std::string column = "column '" + rows.columns[label] + "'";
   const std::string advice =
       ". 'train init' takes the column that is named label, class, species, target or y, else the "
-      "last one, for the classes";
+      "last one, for what is learned";
   if (facts.different.size() < 2) {
     bad_file(rows.name, "has the same value in all rows of " + column +
-                            ": a classifier needs at least two classes" + advice);
+                            ": there is nothing to learn from it" + advice);
   }
-  if (facts.numeric() && (!facts.whole || !facts.few())) {
-    bad_file(rows.name, "has numbers in " + column + " that are no classes" + advice);
-  }
-  if (facts.few()) return;
+  if (answer.kind != Answer::Kind::classes || facts.few()) return;
   bad_file(rows.name, "has " + std::to_string(facts.different.size()) + " different values in " +
                           column + ", too many for classes of " + std::to_string(rows.rows.size()) +
                           " rows" + advice);
+}
+
+/// Fills in what a source's `columns` have of the answer.
+template <class Columns>
+void name_answer(Columns& columns, const std::string& column, const Answer& answer) {
+  if (answer.kind == Answer::Kind::classes) {
+    columns.label = column;
+  } else {
+    columns.targets.push_back(answer.target);
+  }
 }
 
 /// The column of texts: of phrases, the one with most words.
@@ -143,10 +92,10 @@ std::int64_t usual_length(const NamedRows& rows, std::size_t column) {
   return std::clamp(*at, kLeastLength, kMostLength);
 }
 
-TableOptions table_of(const NamedRows& rows, std::span<const ColumnFacts> facts,
-                      std::size_t label) {
+TableOptions table_of(const NamedRows& rows, std::span<const ColumnFacts> facts, std::size_t label,
+                      const Answer& answer) {
   TableOptions table;
-  table.columns.label = rows.columns[label];
+  name_answer(table.columns, rows.columns[label], answer);
   bool features = false;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (i == label) continue;
@@ -164,11 +113,13 @@ TableOptions table_of(const NamedRows& rows, std::span<const ColumnFacts> facts,
 
 /// What the training part of the rows is to the starter.
 template <class Options>
-RowFacts opened(Options options, std::unique_ptr<Dataset> (*open)(const Options&, const Opening&,
-                                                                  const std::optional<RowsPart>&)) {
+RowFacts opened(Options options, const Answer& answer,
+                std::unique_ptr<Dataset> (*open)(const Options&, const Opening&,
+                                                 const std::optional<RowsPart>&)) {
   const Opening opening{.seed = kSeed};
   const auto set = open(options, opening, RowsPart{.fraction = kHeldOut, .part = Part::train});
-  RowFacts found{.source = {}, .samples = set->size(), .classes = set->classes()};
+  RowFacts found{
+      .source = {}, .samples = set->size(), .outputs = outputs_of(*set, answer), .answer = answer};
   if constexpr (std::is_same_v<Options, TableOptions>) {
     found.features = set->image_shape().elements();
   } else {
@@ -180,29 +131,6 @@ RowFacts opened(Options options, std::unique_ptr<Dataset> (*open)(const Options&
 
 }  // namespace
 
-std::optional<std::size_t> named_label(std::span<const std::string> columns,
-                                       std::optional<std::size_t> except) {
-  for (const std::string_view name : kLabelNames) {
-    const auto at =
-        static_cast<std::size_t>(std::ranges::find(columns, name, lower_case) - columns.begin());
-    if (at < columns.size() && at != except) return at;
-  }
-  return std::nullopt;
-}
-
-ListLabels labels_in(std::span<const SeparatedRow> rows, std::size_t column) {
-  std::set<std::int64_t> numbers;
-  for (const SeparatedRow& row : rows) {
-    if (row.cells.size() <= column) continue;
-    const std::optional<std::int64_t> number = parse_integer(row.cells[column]);
-    if (!number) return ListLabels::name;
-    numbers.insert(*number);
-  }
-  const bool whole =
-      !numbers.empty() && *numbers.begin() == 0 && *numbers.rbegin() == std::ssize(numbers) - 1;
-  return whole ? ListLabels::number : ListLabels::name;
-}
-
 RowFacts look_at_rows(const fs::path& file) {
   RowsOptions options;
   options.file = file;
@@ -210,22 +138,25 @@ RowFacts look_at_rows(const fs::path& file) {
   const NamedRows rows = read_rows(file, options);
   require_names(rows);
   std::vector<ColumnFacts> facts;
-  for (std::size_t i = 0; i < rows.columns.size(); ++i) facts.push_back(facts_of(rows, i));
+  for (std::size_t i = 0; i < rows.columns.size(); ++i) facts.push_back(facts_of(rows.rows, i));
   const std::size_t label = label_of(rows);
-  require_classes(rows, label, facts[label]);
-  if (const std::optional<std::size_t> text = text_column(facts, label)) {
-    TextsOptions texts;
-    static_cast<RowsOptions&>(texts) = options;
-    texts.columns = {.text = rows.columns[*text], .label = rows.columns[label]};
-    texts.labels = labels_in(rows.rows, label);
-    texts.length = usual_length(rows, *text);
-    texts.vocabulary = 0;
-    return opened<TextsOptions>(std::move(texts), open_texts);
+  const Answer answer = answer_in(rows.rows, label, rows.columns[label]);
+  require_answer(rows, label, facts[label], answer);
+  const std::optional<std::size_t> text = text_column(facts, label);
+  if (!text) {
+    TableOptions table = table_of(rows, facts, label, answer);
+    static_cast<RowsOptions&>(table) = options;
+    table.labels = labels_in(rows.rows, label);
+    return opened<TableOptions>(std::move(table), answer, open_table);
   }
-  TableOptions table = table_of(rows, facts, label);
-  static_cast<RowsOptions&>(table) = options;
-  table.labels = labels_in(rows.rows, label);
-  return opened<TableOptions>(std::move(table), open_table);
+  TextsOptions texts;
+  static_cast<RowsOptions&>(texts) = options;
+  texts.columns.text = rows.columns[*text];
+  name_answer(texts.columns, rows.columns[label], answer);
+  texts.labels = labels_in(rows.rows, label);
+  texts.length = usual_length(rows, *text);
+  texts.vocabulary = 0;
+  return opened<TextsOptions>(std::move(texts), answer, open_texts);
 }
 
 }  // namespace trainyard

@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Words = std::map<std::string, std::string>;  // by the @WORDS@ that they replace
+
 constexpr std::int64_t kTextWindow = 64;  // characters
 constexpr const char* kWeights =
     "class_weights: balanced # some classes have many more images: each counts alike\n";
@@ -52,8 +54,26 @@ std::string separator_text(const RowsOptions& rows) {
   return ", separator: " + std::string(config::word_of(rows.separator));
 }
 
-std::string columns_text(const ImageListOptions& list) {
+/// "label: species", or the field that is learned: "price: float", "tags: {column: labels, split:
+/// ";"}".
+std::string answer_text(const std::string& label, const Answer& answer) {
+  if (answer.kind == Answer::Kind::classes) return "label: " + text_in_yaml(label);
+  const TargetColumn& target = answer.target.second;
+  const std::string key = text_in_yaml(answer.target.first);
+  if (target.split) {
+    return key + ": {column: " + text_in_yaml(*target.column) +
+           ", split: " + json_quoted(*target.split) + "}";
+  }
+  if (target.is_float()) return key + ": float";
+  return key + ": {columns: [" + text_in_yaml(target.columns[0]) + "], standardize: true}";
+}
+
+std::string columns_text(const ImageListOptions& list, const Answer& answer) {
   std::string text = separator_text(list);
+  if (answer.kind != Answer::Kind::classes) {
+    return text + ", columns: {image: " + text_in_yaml(list.path) + ", " + answer_text("", answer) +
+           "}";
+  }
   if (list.header) text += ", header: true";
   if (list.path != "path") text += ", path: " + text_in_yaml(list.path);
   if (list.label != "label") text += ", label: " + text_in_yaml(list.label);
@@ -77,18 +97,18 @@ std::string names_text(const char* key, const std::vector<std::string>& names) {
 }
 
 /// What is between the file and the end of a source of rows.
-std::string rows_text(const TableOptions& table) {
-  const bool names = table.labels == ListLabels::name;
-  return separator_text(table) + ", columns: {label: " + text_in_yaml(table.columns.label) +
+std::string rows_text(const TableOptions& table, const Answer& answer) {
+  const bool names = table.labels == ListLabels::name && answer.kind == Answer::Kind::classes;
+  return separator_text(table) + ", columns: {" + answer_text(table.columns.label, answer) +
          names_text("categorical", table.columns.categorical) +
          names_text("ignore", table.columns.ignore) + "}" + (names ? ", labels: name" : "") +
          (table.missing.rule == MissingRule::mean ? ", missing: mean" : "") +
          (table.unknown == UnknownCategory::ignore ? ", unknown: ignore" : "");
 }
-std::string rows_text(const TextsOptions& texts) {
-  return separator_text(texts) + ", columns: {text: " + text_in_yaml(texts.columns.text) +
-         ", label: " + text_in_yaml(texts.columns.label) + "}" +
-         (texts.labels == ListLabels::name ? ", labels: name" : "") +
+std::string rows_text(const TextsOptions& texts, const Answer& answer) {
+  const bool names = texts.labels == ListLabels::name && answer.kind == Answer::Kind::classes;
+  return separator_text(texts) + ", columns: {text: " + text_in_yaml(texts.columns.text) + ", " +
+         answer_text(texts.columns.label, answer) + "}" + (names ? ", labels: name" : "") +
          ", vocabulary: " + std::to_string(texts.vocabulary) +
          ", length: " + std::to_string(texts.length);
 }
@@ -98,22 +118,65 @@ std::string source_text(const StarterData& data, const fs::path& path, const fs:
   if (data.rows) {
     return std::string(data.kind == StarterKind::table ? "source: table" : "source: texts") +
            ", file: " + where +
-           std::visit([](const auto& source) { return rows_text(source); }, data.rows->source);
+           std::visit([&](const auto& source) { return rows_text(source, data.rows->answer); },
+                      data.rows->source);
   }
   if (!data.list) return "source: image_folder, root: " + where;
   return "source: image_list, file: " + where +
-         (root.empty() ? "" : ", root: " + path_in_yaml(root.string())) + columns_text(*data.list);
+         (root.empty() ? "" : ", root: " + path_in_yaml(root.string())) +
+         columns_text(*data.list, data.images.answer);
 }
 
 std::string split_text(const StarterData& data, const fs::path& val_path) {
   if (val_path.empty()) {
-    return "  val_fraction: 0.2 # of the images of each class is kept for validation";
+    const bool classes = data.images.answer.kind == Answer::Kind::classes;
+    return std::string("  val_fraction: 0.2 # of the images") + (classes ? " of each class" : "") +
+           " is kept for validation";
   }
   return "  val: {" + source_text(data, val_path, {}) + ", " + size_text(data.images) + "}";
 }
 
+/// What the config and the network say of what is learned.
+Words words_of_answer(const Answer& answer, std::int64_t outputs, StarterKind kind) {
+  const std::string key = text_in_yaml(answer.target.first), count = std::to_string(outputs);
+  switch (answer.kind) {
+    case Answer::Kind::classes:
+      break;
+    case Answer::Kind::number:
+      return {
+          {"outputs", "outputs: " + count},
+          {"output count", "outputs"},
+          {"what is learned", "'" + key + "' is learned, a number with mean 0 and deviation 1."},
+          {"loss", "{mse: {target: " + key + "}}"},
+          {"image loss", "{mse: {target: " + key + "}}"},
+          {"metrics", "[mae, rmse, r2] # mae and rmse in the column's own units"},
+          {"best", "{metric: val_mae, mode: min}"},
+          {"closing", ""}};
+    case Answer::Kind::words:
+      return {{"outputs", "outputs: " + count},
+              {"output count", "outputs"},
+              {"what is learned", "'" + key + "' has an output for each of its words, 0 or 1."},
+              {"loss", "{binary_cross_entropy: {target: " + key + "}}"},
+              {"image loss", "{binary_cross_entropy: {target: " + key + "}}"},
+              {"metrics", "[mean_average_precision]"},
+              {"best", "{metric: val_mean_average_precision, mode: max}"},
+              {"closing", "  - sigmoid\n"}};
+  }
+  const bool table = kind == StarterKind::table;
+  return {
+      {"outputs", "classes: " + count},
+      {"output count", "classes"},
+      {"what is learned", "'label' is the column of the classes."},
+      {"loss", "cross_entropy"},
+      {"image loss", "{cross_entropy: {label_smoothing: 0.1}}"},
+      {"metrics", table ? "[accuracy, macro_f1] # macro_f1 counts each class alike, however rare"
+                        : "[accuracy]"},
+      {"best", "{metric: val_accuracy, mode: max}"},
+      {"closing", "  - softmax\n"}};
+}
+
 /// The text with @WORDS@ replaced; what replaces them is left as it is.
-std::string filled(std::string_view text, const std::map<std::string, std::string>& words) {
+std::string filled(std::string_view text, const Words& words) {
   text.remove_prefix(text.find_first_not_of('\n'));
   std::string out;
   for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@')) {
@@ -138,7 +201,7 @@ fs::path seen_from(const fs::path& folder, const fs::path& path) {
   return config::absolute_path(path).lexically_relative(place);
 }
 
-std::map<std::string, std::string> words_for(const StarterData& data, const fs::path& folder) {
+Words words_for(const StarterData& data, const fs::path& folder) {
   const fs::path path = seen_from(folder, data.path), val_path = seen_from(folder, data.val_path);
   const fs::path root = data.list ? seen_from(folder, data.list->root.path) : "";
   const ImageFacts& images = data.images;
@@ -149,26 +212,28 @@ std::map<std::string, std::string> words_for(const StarterData& data, const fs::
                         : data.rows ? rows_recipe(data.rows->samples)
                                     : image_recipe(training);
   const auto* texts = data.rows ? std::get_if<TextsOptions>(&data.rows->source) : nullptr;
-  return {{"name", data.name},
-          {"name text", text_in_yaml(data.name)},
-          {"path", path_in_yaml(path.string())},
-          {"source", source_text(data, path, root)},
-          {"split", split_text(data, val_path)},
-          {"size", std::to_string(size)},
-          {"size keys", size_text(images)},
-          {"channels", images.grey ? "1" : "3"},
-          {"crop", std::to_string(size / 8)},
-          {"weights", images.skewed ? kWeights : ""},
-          {"width", size > 32 ? "16" : "32"},
-          {"layers", image_layers(size)},
-          {"batch", std::to_string(recipe.batch)},
-          {"epochs", std::to_string(recipe.epochs)},
-          {"decay", recipe.weight_decay},
-          {"window", std::to_string(texts != nullptr ? texts->length : kTextWindow)},
-          {"features", std::to_string(data.rows ? data.rows->features : 0)},
-          {"vocabulary", std::to_string(texts != nullptr ? texts->vocabulary : 0)},
-          {"classes", std::to_string(data.rows ? data.rows->classes : images.classes)},
-          {"characters", std::to_string(data.characters)}};
+  Words words{{"name", data.name},
+              {"name text", text_in_yaml(data.name)},
+              {"path", path_in_yaml(path.string())},
+              {"source", source_text(data, path, root)},
+              {"split", split_text(data, val_path)},
+              {"size", std::to_string(size)},
+              {"size keys", size_text(images)},
+              {"channels", images.grey ? "1" : "3"},
+              {"crop", std::to_string(size / 8)},
+              {"weights", images.skewed ? kWeights : ""},
+              {"width", size > 32 ? "16" : "32"},
+              {"layers", image_layers(size)},
+              {"batch", std::to_string(recipe.batch)},
+              {"epochs", std::to_string(recipe.epochs)},
+              {"decay", recipe.weight_decay},
+              {"window", std::to_string(texts != nullptr ? texts->length : kTextWindow)},
+              {"features", std::to_string(data.rows ? data.rows->features : 0)},
+              {"vocabulary", std::to_string(texts != nullptr ? texts->vocabulary : 0)},
+              {"characters", std::to_string(data.characters)}};
+  words.merge(words_of_answer(data.rows ? data.rows->answer : images.answer,
+                              data.rows ? data.rows->outputs : images.outputs, data.kind));
+  return words;
 }
 
 }  // namespace
@@ -178,7 +243,7 @@ StarterFiles write_starter(const StarterData& data, const fs::path& folder, cons
                            .network = folder / (data.name + "_network.yaml")};
   require_new(files.config);
   require_new(files.network);
-  const std::map<std::string, std::string> words = words_for(data, folder);
+  const Words words = words_for(data, folder);
   const StarterTexts texts = starter_texts(data.kind);
   disk.make_folders(folder.empty() ? "." : folder);
   disk.replace_file(files.network, filled(texts.network, words));

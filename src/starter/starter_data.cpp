@@ -80,9 +80,9 @@ std::string without_end_slash(std::string text) {
 }
 
 /// Looks at the images of a split, which must be of several classes.
-ImageFacts look_at_set(const fs::path& path, const Dataset& set) {
-  const ImageFacts facts = facts_of_images(set);
-  if (facts.classes >= 2) return facts;
+ImageFacts look_at_set(const fs::path& path, const Dataset& set, const Answer& answer = {}) {
+  const ImageFacts facts = facts_of_images(set, answer);
+  if (facts.outputs >= 2 || answer.kind != Answer::Kind::classes) return facts;
   throw Error(ErrorKind::data,
               "'" + path.string() + "' has images of one class: a classifier needs at least two");
 }
@@ -107,12 +107,12 @@ StarterData look_at_folder(const fs::path& folder) {
   return found;
 }
 
-StarterData look_at_list(const fs::path& file, ImageListOptions list) {
+StarterData look_at_list(const fs::path& file, FoundList list) {
   StarterData found{
       .kind = StarterKind::images, .name = plain_name(file.stem().string()), .path = file};
-  list.memory_mib = 0;
-  found.images = look_at_set(file, *open_image_list(list));
-  found.list = std::move(list);
+  list.options.memory_mib = 0;
+  found.images = look_at_set(file, *open_image_list(list.options), list.answer);
+  found.list = std::move(list.options);
   return found;
 }
 
@@ -145,7 +145,7 @@ StarterData look_at_text(const fs::path& file) {
 
 StarterData look_at_file(const fs::path& file) {
   refuse_other_sources(file);
-  if (std::optional<ImageListOptions> list = image_list_in(file)) {
+  if (std::optional<FoundList> list = image_list_in(file)) {
     return look_at_list(file, std::move(*list));
   }
   const std::string ending = lower_case(file.extension().string());

@@ -9,7 +9,7 @@ constexpr std::string_view kImagesConfig = R"yaml(
 # the network gets with 'train browse @name@.yaml', and train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
 name: @name text@
-network: {file: @name@_network.yaml, vars: {classes: @classes@}}
+network: {file: @name@_network.yaml, vars: {@outputs@}}
 data:
   # The middle of each image, resized to @size@x@size@; if you change that, change 'input' in the
   # network file too.
@@ -20,20 +20,20 @@ data:
   augment: [hflip: 0.5, pad_crop: {pad: @crop@, fill: reflect}]
 # Images for each step, on each GPU. A larger batch is faster on a GPU and needs more memory.
 batch: {per_gpu: @batch@}
-loss: {cross_entropy: {label_smoothing: 0.1}}
-@weights@metrics: [accuracy]
+loss: @image loss@
+@weights@metrics: @metrics@
 # The learning rate matters most. To try several:
 #   train sweep @name@.yaml --grid optimizer.sgd.lr=0.02,0.05,0.1 --jobs 2
 optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: @decay@}}
 schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
 epochs: @epochs@ # few images need many: this is about 1,500 steps, but 10 to 200 epochs
-# The checkpoint of the epoch with the best accuracy is kept, and the two newest ones.
-checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+# The best checkpoint is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: @best@}
 )yaml";
 
 constexpr std::string_view kImagesNetwork = R"yaml(
 # A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
-vars: {classes: @classes@, width: @width@} # 'width' doubled: four times the arithmetic
+vars: {@outputs@, width: @width@} # 'width' doubled: four times the arithmetic
 input: [@channels@, @size@, @size@] # channels, height, width
 defaults:
   conv: {pad: same_upper, bias: false, init: he_normal}
@@ -44,25 +44,24 @@ blocks:
 layers:
 @layers@  - global_avg_pool
   - dropout: 0.2
-  - dense: $classes
-  - softmax
-)yaml";
+  - dense: $@output count@
+@closing@)yaml";
 
 constexpr std::string_view kTableConfig = R"yaml(
 # A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', and train
 # with 'train @name@.yaml'. 'train schema --reference' lists every key.
 name: @name text@
-network: {file: @name@_network.yaml, vars: {features: @features@, classes: @classes@}}
+network: {file: @name@_network.yaml, vars: {features: @features@, @outputs@}}
 data:
-  # 'label' is the column of the classes. Columns that are not named here are numbers, which get mean 0
+  # @what is learned@ Columns that are not named here are numbers, which get mean 0
   # and deviation 1; each category is a feature of its own. If you change the columns, 'train check' says
   # how many features there are then: 'features' above.
   train: {@source@}
   val_fraction: 0.2 # of the rows is kept for validation, chosen by the seed
 seed: 42
 batch: {per_gpu: @batch@} # rows for each step, on each GPU
-loss: cross_entropy
-metrics: [accuracy, macro_f1] # macro_f1 counts each class alike, however rare
+loss: @loss@
+metrics: @metrics@
 optimizer: {adamw: {lr: 2e-3, weight_decay: 1e-2}}
 schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
 epochs: @epochs@ # about 2,000 steps, 5 to 100 epochs
@@ -72,7 +71,7 @@ checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_loss, mode: min}}
 
 constexpr std::string_view kTableNetwork = R"yaml(
 # Two hidden layers. 'train summary @name@.yaml' lists the layers and sizes.
-vars: {features: @features@, classes: @classes@, units: 64}
+vars: {features: @features@, @outputs@, units: 64}
 input: [$features]
 layers:
   - dense: $units
@@ -80,42 +79,40 @@ layers:
   - dropout: 0.1
   - dense: $units
   - relu
-  - dense: $classes
-  - softmax
-)yaml";
+  - dense: $@output count@
+@closing@)yaml";
 
 constexpr std::string_view kTextsConfig = R"yaml(
 # A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', and train
 # with 'train @name@.yaml'. 'train schema --reference' lists every key.
 name: @name text@
-network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @vocabulary@, classes: @classes@}}
+network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @vocabulary@, @outputs@}}
 data:
-  # The last 'length' words of each text are read; of the training texts' words the 'vocabulary' most
+  # @what is learned@ The last 'length' words of each text are read; of the training texts' words the 'vocabulary' most
   # frequent are known. Both are also in 'vars' above.
   train: {@source@}
   val_fraction: 0.2 # of the texts is kept for validation, chosen by the seed
 seed: 42
 batch: {per_gpu: @batch@} # texts for each step, on each GPU
-loss: cross_entropy
-metrics: [accuracy]
+loss: @loss@
+metrics: @metrics@
 optimizer: {adam: {lr: 1e-3}}
 epochs: @epochs@ # about 2,000 steps, 5 to 100 epochs
 early_stop: {patience: 5} # it overfits soon: five epochs without a better one end the run
-# The checkpoint of the epoch with the best accuracy is kept, and the two newest ones.
-checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+# The best checkpoint is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: @best@}
 )yaml";
 
 constexpr std::string_view kTextsNetwork = R"yaml(
-# Words as vectors, an LSTM that reads them in both directions, and the probabilities of the classes.
-vars: {tokens: @window@, vocabulary: @vocabulary@, classes: @classes@}
+# Words as vectors, an LSTM that reads them in both directions, and what is learned from them.
+vars: {tokens: @window@, vocabulary: @vocabulary@, @outputs@}
 input: {tokens: $tokens, vocabulary: $vocabulary}
 layers:
-  - embedding: {units: 64, mask_zero: true} # token 0 fills up short texts; the LSTM skips it
+  - embedding: 64 # token 0 fills up short texts; with 'mask_zero: true' the LSTM skips it
   - lstm: {units: 32, bidirectional: concat}
   - dropout: 0.3
-  - dense: $classes
-  - softmax
-)yaml";
+  - dense: $@output count@
+@closing@)yaml";
 
 constexpr std::string_view kTextConfig = R"yaml(
 # A run that learns to continue a text, character by character. Train with 'train @name@.yaml', then

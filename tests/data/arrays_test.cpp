@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 
 #include "data/sets/numpy_array.h"
 #include "data/sets/zip_file.h"
@@ -179,6 +180,22 @@ TEST_CASE("whole numbers below a vocabulary become tokens, with a class or one f
   CHECK(open_arrays(options)->size() == 1);
 }
 
+TEST_CASE("real numbers are a field of two outputs, and rows of vectors are no sequences") {
+  Arrays arrays;
+  const std::array<float, 4> y{0.5F, -2, 3, 1e6F};
+  ArraysOptions options = arrays.options(
+      kTokens, npy_of("<f4", "(2, 2)", {reinterpret_cast<const char*>(y.data()), sizeof y}));
+  options.vectors = true;
+  const auto set = open_arrays(options);
+  CHECK(set->image_shape() == Shape{3, 1, 1});
+  CHECK(set->label(1) == -1);
+  REQUIRE(set->fields().size() == 2);
+  CHECK(set->fields()[1] == SampleField{.name = "y", .shape = {2}, .type = DType::f32});
+  std::array<float, 2> row{};
+  set->read_field(1, 1, reinterpret_cast<std::byte*>(row.data()));
+  CHECK(row == std::array{3.0F, 1e6F});
+}
+
 TEST_CASE("a member with 64-bit sizes is found") {
   const test::TemporaryFolder folder;
   const auto path = folder.write("a.npz", zip_of({.contents = kClasses, .wide = true}));
@@ -197,8 +214,11 @@ TEST_CASE("unsuitable arrays are refused with what is expected") {
     CHECK(arrays.message(vocabulary == 0 ? kNumbers : kTokens, bytes_file("(2, 4)", "aaaabbbb"),
                          vocabulary) ==
           y + " is i1 [2, 4], expected whole numbers [2] or [2, 3]: a class for each sample of x, "
-              "or for each of its steps; of one-hot labels take numpy.argmax(y, -1)");
+              "or for each of its steps; or real numbers [2] or [2, outputs]; of one-hot labels "
+              "take numpy.argmax(y, -1)");
   }
+  CHECK(arrays.message(kNumbers, npy_of("<f4", "(1, 1)", std::string(4, '\0'))) ==
+        y + " is f4 [1, 1], expected real numbers [2] or [2, outputs]");
   CHECK(arrays.message(kNumbers, kClasses, 5) ==
         x + " is i1 [2, 3, 2], expected whole numbers [n, steps], at least one: tokens of the "
             "'vocabulary'");

@@ -271,6 +271,8 @@ TEST_CASE("the columns of a list of images are a list, or the names of two") {
   CHECK(config_message(list + "columns: {image: file, label: species}}") == "no error");
   CHECK(config_message(list + "columns: {image: file}, header: false}") ==
         "run.yaml:1:63: 'columns' names columns of the first line; remove 'header: false'");
+  CHECK(config_message(list + "columns: {image: file}, path: picture}") ==
+        "run.yaml:1:61: 'columns' has another name, 'file'; remove 'path'");
 }
 
 TEST_CASE("two image channels are refused") {

@@ -12,7 +12,7 @@ checked_and_trained() {
   run "$train" check "$name.yaml" --gpus 0
   expect_code 0
   expect_out "no problems found"
-  run env PATH=/nonexistent "$train" "$name.yaml" --gpus 0 --epochs 1 --out run "$@"
+  run env PATH=/nonexistent "$train" "$name.yaml" --gpus 0 --epochs 1 --out "run_$name" "$@"
   expect_code 0
   expect_out "Epoch 1/1"
 }
@@ -135,7 +135,7 @@ begin "data of another source, and a single image, are refused with the sources"
 printf 'height,weight\n1,2\n3,4\n' >people.csv
 run "$train" init people.csv
 expect_code 4
-expect_err "'people.csv' has numbers in column 'weight' that are no classes. 'train init' takes the column that is named label, class, species, target or y, else the last one, for the classes"
+expect_err "'people.csv' has 2 different values in column 'weight', too many for classes of 2 rows. 'train init' takes the column that is named label, class, species, target or y, else the last one, for what is learned"
 while read -r name advice; do
   echo x >"$name"
   run "$train" init "$name"
@@ -184,6 +184,36 @@ expect_code 0
 grep -qF -- 'train: {source: texts, file: "reviews.csv", separator: semicolon, columns: {text: review, label: label}, vocabulary: ' reviews.yaml || fail \"another source in reviews.yaml\"
 checked_and_trained reviews
 
+begin "a column of numbers is a regression, words divided in cells are several labels: of tables, texts and images"
+awk 'BEGIN {
+  srand(3)
+  print "rooms,age,sale price"
+  for (i = 0; i < 120; ++i) { r = 1 + int(8 * rand()); a = int(90 * rand()); printf "%d,%d,%d\n", r, a, 200000 + 50000 * r - 900 * a }
+}' >houses.csv
+run "$train" init houses.csv
+expect_code 0
+grep -qF 'columns: {value: {columns: ["sale price"], standardize: true}}}' houses.yaml || fail "$(grep train: houses.yaml)"
+checked_and_trained houses
+expect_out "val_mae"
+awk 'BEGIN {
+  srand(4)
+  print "text,tags"
+  for (i = 0; i < 120; ++i) { b = rand() < 0.5; s = rand() < 0.5
+    printf "the film number %d is %s and %s,%s%s%s\n", i, b ? "bad" : "good", s ? "short" : "long", b ? "sad" : "", b && s ? "; " : "", s ? "brief" : "" }
+}' >films.csv
+run "$train" init films.csv
+expect_code 0
+grep -qF 'columns: {text: text, tags: {column: tags, split: ";"}}' films.yaml || fail "$(grep train: films.yaml)"
+checked_and_trained films
+expect_out "val_mean_average_precision"
+write_images "$PWD/images" 16
+find images -name '*.bmp' | sort | awk 'BEGIN { print "file,y" } { print $0 "," NR / 3 }' >sizes.csv
+run "$train" init sizes.csv
+expect_code 0
+grep -qF 'columns: {image: file, y: float}' sizes.yaml || fail "$(grep train: sizes.yaml)"
+checked_and_trained sizes
+expect_out "val_mae"
+
 begin "rows that tell no classes are refused with what they have"
 while IFS='|' read -r text message; do
   printf '%b' "$text" >rows.csv
@@ -192,8 +222,8 @@ while IFS='|' read -r text message; do
   expect_err "'rows.csv'$message"
 done <<'END'
 1,2\n3,4\n| has the number '1' in its first line; expected the names of the columns there (source table in docs/language.md)
-a,price\n1,2.5\n3,4.5\n1,2.5\n3,4.5\n| has numbers in column 'price' that are no classes
-a,y\n1,no\n3,no\n| has the same value in all rows of column 'y': a classifier needs at least two classes
+a,price\n1,2.5\n3,2.5\n| has the same value in all rows of column 'price': there is nothing to learn from it
+a,y\n1,no\n3,no\n| has the same value in all rows of column 'y': there is nothing to learn from it
 a,y\n1,p\n3,q\n2,r\n| has 3 different values in column 'y', too many for classes of 3 rows
 id,y\n0,p\n1,q\n2,p\n3,q\n| has no column of numbers, of a few words or of texts
 a,y\n1,p\n3\n|, line 3: has 1 cell, expected 2 (a, y)
@@ -221,7 +251,7 @@ for i in $(seq 700); do echo "Line $i of the text."; done >book.txt
 run "$train" init book.txt
 expect_code 0
 checked_and_trained book
-expect_file run/metrics.csv
+expect_file run_book/metrics.csv
 expect_out "best val_loss"
 
 begin "each known set gets a config and a network that train"
@@ -301,4 +331,4 @@ run "$train" data get mnist --to sets --from http://127.0.0.1:1
 expect_code 8
 expect_err "cannot fetch http://127.0.0.1:1/train-images-idx3-ubyte.gz"
 
-finish 15 0
+finish 16 0

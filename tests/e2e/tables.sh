@@ -282,7 +282,24 @@ awk -F, -v mae="$mae" 'NR > 1 { d = $4 - $5; sum += d < 0 ? -d : d; if ($4 < 100
   fail "mae $mae is not that of predictions.csv"
 run "$train" export whole --onnx model.onnx
 expect_code 0
-grep -q restored_units model.onnx || fail "the model does not say its units"
+grep -aq '"name":"price","mean":\[[0-9.]*\]' model.onnx || fail "the model does not say its units"
+grep -aq '"columns":\[{"name":"rooms","mean"' model.onnx || fail "the model does not say its columns"
+run "$train" predict whole houses.csv --output prices.csv
+expect_code 0
+[[ $(head -1 prices.csv) == input,price ]] || fail "prices.csv begins with $(head -1 prices.csv)"
+awk -F, 'NR == FNR { if (FNR > 1) value["houses.csv:" ($2 + 2)] = $5; next }
+  FNR > 1 && $1 in value { ++n; d = value[$1] - $2; if (d * d > 1) exit bad = 1 }
+  FNR > 1 && $2 < 100000 { exit bad = 1 } END { exit bad || n != 50 }' whole/eval/predictions.csv prices.csv ||
+  fail "predict is not in units of the price"
+printf 'rooms,age,price,labels\n3,20,,\n4\n5,x,,\n' >new.csv
+run "$train" predict whole new.csv
+expect_code 4
+expect_out "new.csv:2: price "
+expect_err "'new.csv', line 3: has 1 cell, expected 4 (rooms, age, price, labels)"
+expect_err "'x' is not a number"
+run "$train" predict whole houses.csv --json
+expect_out '"values":{"price":'
+
 
 begin "words of a column are several labels at once, the same on two ranks"
 write_houses 2 120 >houses.csv

@@ -62,7 +62,7 @@ done
 begin "TensorBoard's reader reads the curves, the config and the sheets of a resumed run"
 python=${TRAINYARD_JUDGES:-}/bin/python
 if [[ -z ${TRAINYARD_JUDGES:-} ]]; then
-  skip "TensorBoard comes from pip: scripts/onnx_judges.sh"
+  skip "TensorBoard comes from pip: scripts/judges.sh"
 else
   write_tiny_run tiny.yaml
   run_curves tiny.yaml --out a

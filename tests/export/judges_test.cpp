@@ -1,5 +1,5 @@
 // Other programs compute what exported networks compute: onnxruntime, and OpenCV for networks of
-// convolutions, in a virtual environment: $TRAINYARD_JUDGES, made by scripts/onnx_judges.sh.
+// convolutions, in a virtual environment: $TRAINYARD_JUDGES, made by scripts/judges.sh.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -172,7 +172,7 @@ TEST_CASE("metrics of numbers read the target of the loss on their output, and n
   REQUIRE(graph.fields.size() == 1);
   CHECK(graph.fields[0].name == "price");
   CHECK(metric_columns(graph) == std::vector<std::string>{"mae", "rmse", "r2"});
-  CHECK(metric_sums(graph) == 1 + 2 + 8);
+  CHECK(metric_sums(graph) == 2 + 2 + 8);
   const auto on_aux = [&](const std::string& more) {
     return graph_refusal(
         "name: tiny\nnetwork: {input: [1, 2, 3], layers: [{dense: 2, as: aux}, dense: 2], outputs: "

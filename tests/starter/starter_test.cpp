@@ -18,8 +18,9 @@ std::string read_as(const std::string& lines) {
   const std::filesystem::path file = folder.write("list.txt", lines);
   static_cast<void>(folder.write("a.png", ""));
   static_cast<void>(folder.write("below/b.png", ""));
-  const auto list = image_list_in(file);
-  if (!list) return "none";
+  const auto found = image_list_in(file);
+  if (!found) return "none";
+  const ImageListOptions* const list = &found->options;
   std::string columns;
   for (const std::string& column : list->columns.order) columns += " " + column;
   return std::string(config::word_of(list->separator)) + (list->header ? ",header" : columns) +

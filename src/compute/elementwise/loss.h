@@ -292,12 +292,7 @@ struct RegressionRows {
     if (!row.has_target()) {
       return team.each(width, [&](std::int64_t at) { out[at] = math::kNotANumber<A>; });
     }
-    if (measure != Measure::mae || width > 1) {
-      return team.each(width, [&](std::int64_t at) { out[at] = number(row, at); });
-    }
-    const A sum = team.template sum<A>(
-        row.classes, [&](std::int64_t c) { return math::abs(row.value(c) - row.target(c)); });
-    team.once([&] { out[0] = sum / A(row.classes); });
+    team.each(width, [&](std::int64_t at) { out[at] = number(row, at); });
   }
 };
 

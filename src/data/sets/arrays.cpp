@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kNumbersField = "y";
+
 [[noreturn]] void bad_shape(const NumpyArray& array, const std::string& expected) {
   throw Error(ErrorKind::data,
               "'" + array.name + "' is " + array.text() + ", expected " + expected);
@@ -61,17 +63,31 @@ Arrays arrays_of(const ArraysOptions& options) {
 }
 
 /// The shape of a sample's label, for the samples of `x`: of rank 0 ([n], [n, 1]) or [t].
-Shape label_of(const NumpyArray& x, const NumpyArray& y) {
+Shape label_of(const NumpyArray& x, const NumpyArray& y, bool vectors) {
   const std::int64_t n = x.shape[0], steps = x.shape[1];
   const bool one = y.shape.size() == 1 || (y.shape.size() == 2 && y.shape[1] == 1);
-  const bool each = y.shape.size() == 2 && y.shape[1] == steps;
-  if (y.kind != NumberKind::real && !y.shape.empty() && y.shape[0] == n && (one || each)) {
-    return one ? Shape{} : Shape{steps};
-  }
+  const bool each = !vectors && y.shape.size() == 2 && y.shape[1] == steps;
+  if (!y.shape.empty() && y.shape[0] == n && (one || each)) return one ? Shape{} : Shape{steps};
   const std::string count = std::to_string(n);
-  bad_shape(y, "whole numbers [" + count + "] or [" + count + ", " + std::to_string(steps) +
-                   "]: a class for each sample of x, or for each of its steps; of one-hot labels "
-                   "take numpy.argmax(y, -1)");
+  bad_shape(y, "whole numbers [" + count + "]" +
+                   (vectors ? "" : " or [" + count + ", " + std::to_string(steps) + "]") +
+                   ": a class for each sample of x" +
+                   (vectors ? "" : ", or for each of its steps") + "; or real numbers [" + count +
+                   "] or [" + count + ", outputs]; of one-hot labels take numpy.argmax(y, -1)");
+}
+
+/// The field of real numbers.
+MemoryField targets_of(const NumpyArray& x, const NumpyArray& y) {
+  const std::size_t rank = y.shape.size();
+  if (rank < 1 || rank > 2 || y.shape[0] != x.shape[0] || y.elements() == 0) {
+    const std::string count = std::to_string(x.shape[0]);
+    bad_shape(y, "real numbers [" + count + "] or [" + count + ", outputs]");
+  }
+  const std::vector<float> numbers = floats_of(y);
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {
+      {.name = kNumbersField, .shape = rank == 1 ? Shape{} : Shape{y.shape[1]}, .type = DType::f32},
+      {bytes.begin(), bytes.end()}};
 }
 
 /// The number of classes, whose labels are checked.
@@ -86,11 +102,12 @@ std::int64_t classes_of(const std::vector<std::int32_t>& labels, std::int64_t cl
                                    std::to_string(std::max<std::int64_t>(classes, 1) - 1));
 }
 
-/// The labels of the samples, and what one of a sample is.
+/// The labels of the samples, and what one of a sample is; or numbers in their place.
 struct ArrayLabels {
   Shape shape = {};
   std::vector<std::int32_t> values = {};
   std::int64_t classes = 1;
+  std::vector<MemoryField> numbers = {};
 };
 
 ArrayLabels labels_of(const Arrays& arrays, const ArraysOptions& options) {
@@ -100,7 +117,12 @@ ArrayLabels labels_of(const Arrays& arrays, const ArraysOptions& options) {
     labels.classes = std::max<std::int64_t>(options.classes, 1);
     return labels;
   }
-  labels.shape = label_of(arrays.x, *arrays.y);
+  if (arrays.y->kind == NumberKind::real) {
+    labels.values.assign(static_cast<std::size_t>(arrays.x.shape[0]), -1);
+    labels.numbers.push_back(targets_of(arrays.x, *arrays.y));
+    return labels;
+  }
+  labels.shape = label_of(arrays.x, *arrays.y, options.vectors);
   labels.values = integers_of(*arrays.y);
   labels.classes = classes_of(labels.values, options.classes, *arrays.y);
   return labels;
@@ -142,19 +164,23 @@ std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& option
   hash.update(arrays.x.file);
   if (arrays.y) hash.update(arrays.y->file);
   if (arrays.lengths) hash.update(arrays.lengths->file);
-  hash.update(std::to_string(options.vocabulary) + " " + std::to_string(options.limit));
+  hash.update(std::to_string(options.vocabulary) + " " + std::to_string(options.limit) +
+              (options.vectors ? " vectors" : ""));
   return hash.hex();
 }
 
 std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& options) {
   const NumpyArray& x = arrays.x;
-  if (x.shape.size() < 2 || x.shape.size() > 3 || x.elements() == 0) {
-    bad_shape(x, "numbers [n, steps, features] or [n, steps], at least one");
+  const std::size_t rank = x.shape.size();
+  if (rank < 2 || rank > (options.vectors ? 2 : 3) || x.elements() == 0) {
+    bad_shape(x, options.vectors ? "numbers [n, features], at least one"
+                                 : "numbers [n, steps, features] or [n, steps], at least one");
   }
   ArrayLabels labels = labels_of(arrays, options);
-  const std::int64_t features = x.shape.size() == 3 ? x.shape[2] : 1;
-  MemorySamples samples{.image = {features, 1, x.shape[1]}};
-  samples.floats = features_first(floats_of(x), x.shape[0], x.shape[1], features);
+  const std::int64_t steps = options.vectors ? 1 : x.shape[1];
+  const std::int64_t features = x.elements() / (x.shape[0] * steps);
+  MemorySamples samples{.image = {features, 1, steps}, .fields = std::move(labels.numbers)};
+  samples.floats = features_first(floats_of(x), x.shape[0], steps, features);
   samples.labels = std::move(labels.values);
   samples.label = labels.shape;
   const std::vector<std::int32_t> lengths = lengths_of(arrays);
@@ -173,6 +199,7 @@ std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions&
   TokenSamples samples{
       .steps = x.shape[1], .tokens = integers_of(x), .labels = std::move(labels.values)};
   samples.lengths = lengths_of(arrays);
+  samples.fields = std::move(labels.numbers);
   const auto bad = std::ranges::find_if(
       samples.tokens, [&](std::int32_t token) { return token < 0 || token >= options.vocabulary; });
   if (bad != samples.tokens.end()) {
@@ -207,7 +234,8 @@ void declare(config::Fields& fields, ArraysOptions& options) {
                 "the samples: [n, steps, features] or [n, steps]; the name of an array in the .npz "
                 "file, or a .npy file");
   declare_array(fields, "y", options.y, named,
-                "the classes, [n], or [n, steps] of each step; a name or a file");
+                "the classes, [n], or [n, steps] of each step; real numbers, [n] or [n, outputs], "
+                "are the field 'y'; a name or a file");
   declare_array(fields, "lengths", options.lengths, named,
                 "the steps of each sample that are no padding, [n]: the field 'length'; a name or "
                 "a file");
@@ -215,6 +243,11 @@ void declare(config::Fields& fields, ArraysOptions& options) {
                {.minimum = 0, .maximum = 1 << 24});
   fields.field("classes", options.classes, "number of classes; 0: the largest label plus one",
                {.minimum = 0});
+  fields.field("vectors", options.vectors,
+               "x is [n, features], a vector for each sample and no sequence");
+  if (options.vectors && (options.vocabulary > 0 || !options.lengths.empty())) {
+    fields.error("vectors", "vectors have neither 'vocabulary' nor 'lengths'; remove one of them");
+  }
   declare_common(fields, options);
   if (fields.describing() || named) return;
   if (!fields.given("x") || !fields.given("y")) {

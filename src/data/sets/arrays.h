@@ -1,4 +1,4 @@
-// Sequences and their labels from numpy's .npy and .npz files.
+// Sequences and vectors, with labels or numbers as targets, from numpy's .npy and .npz files.
 #pragma once
 
 #include "data/sets/source.h"
@@ -13,13 +13,15 @@ struct ArraysOptions : SourceOptions {
   config::FilePath lengths;     // the same of the samples' lengths; "": they have none
   std::int64_t vocabulary = 0;  // of whole numbers in x: tokens; 0: x are numbers
   std::int64_t classes = 0;     // 0: the largest label plus one
+  bool vectors = false;         // x is [n, features]: no sequences
   bool labelled = true;         // false: y is not read, and every label is 0; no key
 };
 void declare(config::Fields& fields, ArraysOptions& options);
 
 /// x: numbers [n, t, features], or [n, t] with one feature, read as images [features, 1, t]; with a
-/// vocabulary, tokens [n, t] of whole numbers below it. y: classes [n] or [n, 1] of whole numbers,
-/// or [n, t], one for each position. lengths: whole numbers [n] up to t, the field `length`. Throws
+/// vocabulary, tokens [n, t] of whole numbers below it; with `vectors` numbers [n, features], read
+/// as [features, 1, 1]. y: classes [n] or [n, 1] of whole numbers, or [n, t], one for each position;
+/// real numbers [n] or [n, outputs] are the field `y`, and the labels -1: none. lengths: whole numbers [n] up to t, the field `length`. Throws
 /// Error{data}: as ZipFile and parse_numpy(), for unsuitable shapes and types, labels or tokens out
 /// of range.
 [[nodiscard]] std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options);

@@ -99,18 +99,31 @@ std::unique_ptr<Dataset> named_samples(std::span<const ImageFile> files) {
   return std::make_unique<MemoryDataset>(std::move(samples));
 }
 
-/// Takes the names of `columns`, which the list's first line has.
-void name_columns(config::Fields& fields, ImageListOptions& options) {
+/// Declares the name of a column, which `columns` may have given.
+void declare_column(config::Fields& fields, std::string_view key, std::string& name,
+                    const std::string& in_columns, std::string_view help) {
+  if (!in_columns.empty()) name = in_columns;
+  fields.field(key, name, help);
+  if (in_columns.empty() || name == in_columns) return;
+  fields.error(
+      key, "'columns' has another name, '" + in_columns + "'; remove '" + std::string(key) + "'");
+}
+
+/// Declares the header and the columns that are used; `columns` names those of the first line.
+void declare_used_columns(config::Fields& fields, ImageListOptions& options) {
+  fields.field("columns", options.columns,
+               "{image: path, label: species}: the columns that are used, which the first line "
+               "names; a list: without a header the names of the columns, in order");
   const ListColumns& names = options.columns;
-  if (names.image.empty() && names.label.empty() && names.targets.empty()) return;
-  if (fields.given("header") && !options.header) {
+  const bool named = !names.image.empty() || !names.label.empty() || !names.targets.empty();
+  options.header = named;
+  fields.field("header", options.header, "whether the first line names the columns");
+  if (named && !options.header) {
     fields.error("header", "'columns' names columns of the first line; remove 'header: false'");
   }
-  options.header = true;
-  if (!names.image.empty()) options.path = names.image;
-  if (!names.label.empty()) options.label = names.label;
-  const bool unlabelled = names.label.empty() && !fields.given("label");
-  if (unlabelled && !names.targets.empty()) options.label = "";
+  declare_column(fields, "path", options.path, names.image, "the name of the column of paths");
+  if (!names.targets.empty()) options.label = "";
+  declare_column(fields, "label", options.label, names.label, "the name of the column of labels");
 }
 
 }  // namespace
@@ -126,17 +139,11 @@ void declare(config::Fields& fields, ImageListOptions& options) {
   declare_rows(fields, options, "the list: an image's path and its label in each line");
   fields.field("root", options.root,
                "folder that the paths are relative to; without it the list's folder");
-  fields.field("header", options.header, "whether the first line names the columns");
-  fields.field("columns", options.columns,
-               "{image: path, label: species}: the two columns that are used, which the first line "
-               "names; a list: without a header the names of the columns, in order");
-  fields.field("path", options.path, "the name of the column of paths");
-  fields.field("label", options.label, "the name of the column of labels");
+  declare_used_columns(fields, options);
   fields.field("missing", options.missing,
                "rows without a path or a label: error, or drop, which leaves them out");
   declare_labels(fields, options);
   declare_images(fields, options);
-  name_columns(fields, options);
   if (options.separator == Separator::space &&
       (options.header || options.columns.order.size() != 2)) {
     fields.error("separator",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,14 @@ struct SampleField {
     if (shape.rank() == 1) return {n, shape[0]};
     return shape.rank() == 2 ? Shape{n, shape[0], shape[1]}
                              : Shape{n, shape[0], shape[1], shape[2]};
+  }
+  /// Turns rows of standardised numbers, [n, numbers of the field], into the units they had before;
+  /// others stay as they are.
+  void restore_units(std::span<float> rows) const {
+    for (std::size_t i = 0; i < rows.size() && !mean.empty(); ++i) {
+      const std::size_t c = i % mean.size();
+      rows[i] = static_cast<float>(static_cast<double>(rows[i]) * deviation[c] + mean[c]);
+    }
   }
   bool operator==(const SampleField&) const = default;
 };

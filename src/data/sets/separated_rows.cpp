@@ -107,18 +107,6 @@ bool has_quotes(Separator separator, std::optional<bool> quotes) {
   return quotes.value_or(separator == Separator::comma || separator == Separator::semicolon);
 }
 
-void require_cells(const NamedRows& rows, bool quotes) {
-  for (const SeparatedRow& row : rows.rows) {
-    if (row.cells.size() == rows.columns.size()) continue;
-    bad_line(rows.name, row.line,
-             "has " + count_text(std::ssize(row.cells), "cell") + ", expected " +
-                 std::to_string(rows.columns.size()) + " (" + columns_text(rows.columns) + ")" +
-                 (quotes && row.cells.size() > rows.columns.size()
-                      ? "; a separator within a cell needs quotes around the cell"
-                      : ""));
-  }
-}
-
 /// For a file that seems to be divided by something else; "" otherwise.
 std::string separator_advice(const std::vector<std::string>& columns) {
   if (columns.size() != 1) return "";
@@ -213,11 +201,21 @@ std::vector<std::int64_t> drop_rows(NamedRows& rows,
   return kept;
 }
 
+void NamedRows::require_cells(const SeparatedRow& row) const {
+  if (row.cells.size() == columns.size()) return;
+  const bool more = row.cells.size() > columns.size();
+  bad_line(name, row.line,
+           "has " + count_text(std::ssize(row.cells), "cell") + ", expected " +
+               std::to_string(columns.size()) + " (" + columns_text(columns) + ")" +
+               (quotes && more ? "; a separator within a cell needs quotes around the cell" : ""));
+}
+
 NamedRows named_rows(std::string_view text, const RowsOptions& options, const std::string& name,
                      std::vector<std::string> columns) {
   NamedRows named{.name = name,
                   .columns = std::move(columns),
-                  .rows = separated_rows(text, options.separator, name, options.quotes)};
+                  .rows = separated_rows(text, options.separator, name, options.quotes),
+                  .quotes = has_quotes(options.separator, options.quotes)};
   if (named.columns.empty() && !named.rows.empty()) {
     for (const std::string& cell : named.rows.front().cells) {
       named.columns.emplace_back(trimmed(cell));
@@ -228,7 +226,9 @@ NamedRows named_rows(std::string_view text, const RowsOptions& options, const st
     }
   }
   if (named.rows.empty()) bad_file(name, "is empty; expected rows of cells");
-  require_cells(named, has_quotes(options.separator, options.quotes));
+  for (const SeparatedRow& row : named.rows) {
+    if (!options.ragged) named.require_cells(row);
+  }
   return named;
 }
 

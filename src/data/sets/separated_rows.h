@@ -44,19 +44,24 @@ struct RowsOptions {
   config::FilePath file;
   Separator separator = Separator::comma;
   std::optional<bool> quotes;  // empty: as Separator says
+  bool ragged = false;         // rows of another number of cells are kept; no key
 };
 /// Declares `file`, whose `help` is given, `separator` (tab for a file named .tsv) and `quotes`.
 void declare_rows(config::Fields& fields, RowsOptions& options, std::string_view help);
 
-/// Rows under the names of their columns, as many cells in each as there are columns.
+/// Rows under the names of their columns, as many cells in each as there are columns, unless the
+/// options let rows be ragged.
 struct NamedRows {
   std::string name;  // of the file, for messages
   std::vector<std::string> columns;
   std::vector<SeparatedRow> rows;  // at least one
+  bool quotes = false;             // cells may be quoted
 
   /// The index of a column. Throws Error{data}, which says what there is, the nearest name and
   /// `advice`, unless exactly one column has this name.
   [[nodiscard]] std::size_t column(const std::string& wanted, const std::string& advice) const;
+  /// Throws Error{data} unless the row has a cell for each column.
+  void require_cells(const SeparatedRow& row) const;
   /// Throws Error{data}: the file, the row's line, the column and `what`.
   [[noreturn]] void bad_cell(const SeparatedRow& row, std::size_t column,
                              const std::string& what) const;

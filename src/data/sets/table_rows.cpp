@@ -34,6 +34,7 @@ std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules
     const SeparatedRow& row = rows.rows[static_cast<std::size_t>(i)];
     FeatureRow made{.line = row.line};
     made.fault = fault_in([&] {
+      rows.require_cells(row);
       if (drops) require_values(rows, row, columns);
       made.features = features_of(rows, columns, std::span(&i, 1), rules);
     });
@@ -43,6 +44,7 @@ std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules
 }
 
 RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file) {
+  options.ragged = true;
   const bool tabs = file.extension() == ".tsv", had_tabs = options.separator == Separator::tab;
   if (tabs == had_tabs || (!tabs && file.extension() != ".csv")) return options;
   options.separator = tabs ? Separator::tab : Separator::comma;

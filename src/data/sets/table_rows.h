@@ -23,7 +23,7 @@ struct FeatureRow {
                                                  const NamedRows& rows);
 
 /// How another file is written than the one of these options: as that, but a file named .tsv with
-/// tabs, and one named .csv without.
+/// tabs, and one named .csv without; with ragged rows.
 [[nodiscard]] RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file);
 
 }  // namespace trainyard
