@@ -28,10 +28,11 @@ struct CheckFlags : StartFlags {
 std::string data_text(Session& session) {
   const SessionData& data = session.data();
   const std::string feeding = feeding_text(data, session.device());
-  return fmt::format("data: {} training and {} validation {} {} of {}, {}",
+  const std::int64_t classes = data.train->classes();
+  return fmt::format("data: {} training and {} validation {} {}{}, {}",
                      with_separators(data.train->size()), with_separators(data.val->size()),
                      plural(data.val->size(), "sample"), sample_text(*data.train),
-                     count_text(data.train->classes(), "class"),
+                     classes == 0 ? "" : " of " + count_text(classes, "class"),
                      feeding.empty() ? "batches prepared by the CPU" : feeding);
 }
 

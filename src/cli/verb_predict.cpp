@@ -87,9 +87,10 @@ std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& ra
       named.standard_input = file.empty() ? all_of_standard_input()
                                           : read_text(file, ErrorKind::data, kMostInputBytes);
     }
-    const std::optional<TextRows> rows = text_rows(rank.stored);
+    const std::optional<ColumnRows> found = column_rows(rank.stored);
+    const ColumnRows* const rows = found ? &*found : nullptr;
     for (const PredictionInput& input :
-         reads_texts(samples) ? text_inputs(named, rows ? &*rows : nullptr) : image_inputs(named)) {
+         reads_texts(samples) ? text_inputs(named, rows) : image_inputs(named, rows)) {
       joined_inputs += input.name + '\0' + input.text + '\0' + input.fault + '\0';
     }
   }

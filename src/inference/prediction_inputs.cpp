@@ -64,16 +64,28 @@ std::string list_in(const std::string& path) {
   return read_text(path, ErrorKind::data, kMostListBytes);
 }
 
-void add_images_of_list(const std::string& path, std::vector<PredictionInput>& inputs) {
+/// The image of a list's line or cell.
+std::string image_in_list(const std::string& list, const std::string& image) {
   std::error_code ignored;
-  const fs::path folder = fs::path(path).parent_path();
+  const bool here = fs::path(image).is_absolute() || fs::exists(image, ignored);
+  return here ? image : (fs::path(list).parent_path() / image).string();
+}
+
+void add_images_of_list(const std::string& path, std::vector<PredictionInput>& inputs) {
   for (const std::string& line : lines_in(list_in(path))) {
-    const bool here = fs::path(line).is_absolute() || fs::exists(line, ignored);
-    inputs.push_back({here ? line : (folder / line).string(), ""});
+    inputs.push_back({image_in_list(path, line), ""});
   }
 }
 
-void add_images(const std::string& path, const NamedInputs& named,
+void add_images_of_rows(const std::string& path, const ColumnRows& rows,
+                        std::vector<PredictionInput>& inputs) {
+  for (PredictionInput& input : rows_of_column(path, rows)) {
+    if (input.fault.empty()) input = {image_in_list(path, input.text), ""};
+    inputs.push_back(std::move(input));
+  }
+}
+
+void add_images(const std::string& path, const NamedInputs& named, const ColumnRows* rows,
                 std::vector<PredictionInput>& inputs) {
   switch (kind_of(path)) {
     case PathKind::standard_input:
@@ -89,6 +101,8 @@ void add_images(const std::string& path, const NamedInputs& named,
   }
   if (is_image_name(path)) {
     inputs.push_back({path, ""});
+  } else if (rows != nullptr && is_table_name(path)) {
+    add_images_of_rows(path, *rows, inputs);
   } else if (fs::path(path).extension() == ".txt") {
     add_images_of_list(path, inputs);
   } else {
@@ -98,7 +112,7 @@ void add_images(const std::string& path, const NamedInputs& named,
   }
 }
 
-void add_texts(const std::string& path, const NamedInputs& named, const TextRows* rows,
+void add_texts(const std::string& path, const NamedInputs& named, const ColumnRows* rows,
                std::vector<PredictionInput>& inputs) {
   const auto add_lines = [&](const std::string& text, const std::string& name) {
     require_utf8(text, name, "; convert it to UTF-8");
@@ -109,7 +123,7 @@ void add_texts(const std::string& path, const NamedInputs& named, const TextRows
       return add_lines(named.standard_input.value_or(""), "standard input");
     case PathKind::file:
       if (rows == nullptr || !is_table_name(path)) return add_lines(list_in(path), path);
-      std::ranges::move(rows_of_texts(path, *rows), std::back_inserter(inputs));
+      std::ranges::move(rows_of_column(path, *rows), std::back_inserter(inputs));
       return;
     case PathKind::folder:
       break;
@@ -148,16 +162,16 @@ std::unique_ptr<Dataset> images_of(const RunConfig& run, const SamplesRecord& sa
 
 bool reads_texts(const SamplesRecord& samples) { return samples.image == kNoImage; }
 
-std::vector<PredictionInput> image_inputs(const NamedInputs& named) {
+std::vector<PredictionInput> image_inputs(const NamedInputs& named, const ColumnRows* rows) {
   std::vector<PredictionInput> inputs;
   if (!named.texts.empty()) refuse_input("--text: the model of this run reads images");
-  for (const std::string& path : named.paths) add_images(path, named, inputs);
+  for (const std::string& path : named.paths) add_images(path, named, rows, inputs);
   return some(std::move(inputs),
               "images, a folder of them, a .txt file with a path a line, or - for such lines on "
               "standard input");
 }
 
-std::vector<PredictionInput> text_inputs(const NamedInputs& named, const TextRows* rows) {
+std::vector<PredictionInput> text_inputs(const NamedInputs& named, const ColumnRows* rows) {
   std::vector<PredictionInput> inputs;
   for (const std::string& path : named.paths) add_texts(path, named, rows, inputs);
   for (const std::string& text : named.texts) {

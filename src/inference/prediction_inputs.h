@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-struct TextRows;  // inference/prediction_rows.h
+struct ColumnRows;  // inference/prediction_rows.h
 
 /// As the command line names them, in its order.
 struct NamedInputs {
@@ -30,14 +30,16 @@ struct PredictionInput {
 /// The images: of a folder all in it and in the folders below it, by their paths, links followed
 /// (see files_below()), those with a fault too; of a .txt file
 /// and of standard input one path a line, in the file's case relative to the current folder or else
-/// to the file's. Throws Error{command_line} for a path that does not exist, a file of another
-/// kind, texts, and if there are none; Error{data} for a file that cannot be read.
-[[nodiscard]] std::vector<PredictionInput> image_inputs(const NamedInputs& named);
+/// to the file's; with `rows` of .csv and .tsv files likewise the cells of a column. Throws
+/// Error{command_line} for a path that does not exist, a file of another kind, texts, and if there
+/// are none; Error{data} for a file that cannot be read.
+[[nodiscard]] std::vector<PredictionInput> image_inputs(const NamedInputs& named,
+                                                        const ColumnRows* rows = nullptr);
 /// The texts: each line of a file or of standard input that is not blank; of a folder its .txt
 /// files, each one text; with `rows` of .csv and .tsv files the cells of a column; and those of
-/// `texts`. Throws as image_inputs() and rows_of_texts().
+/// `texts`. Throws as image_inputs() and rows_of_column().
 [[nodiscard]] std::vector<PredictionInput> text_inputs(const NamedInputs& named,
-                                                       const TextRows* rows = nullptr);
+                                                       const ColumnRows* rows = nullptr);
 
 /// Takes out the inputs that cannot be predicted, as far as names and the headers of images tell,
 /// and returns their faults, in the order of the inputs.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/near_file.h"
 #include "data/sets/arrays.h"
+#include "data/sets/image_list.h"
 #include "data/sets/memory_dataset.h"
 #include "data/sets/table.h"
 #include "data/sets/table_rows.h"
@@ -159,22 +160,29 @@ InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& sampl
   return data;
 }
 
-std::optional<TextRows> text_rows(const StoredModel& stored) {
-  if (source_name(stored.config) != "texts") return std::nullopt;
-  const auto options = source_options<TextsOptions>(stored.config);
-  return TextRows{.options = options, .column = options.columns.text};
+std::optional<ColumnRows> column_rows(const StoredModel& stored) {
+  const std::string source = source_name(stored.config);
+  if (source == "texts") {
+    const auto options = source_options<TextsOptions>(stored.config);
+    return ColumnRows{.options = options, .column = options.columns.text};
+  }
+  if (source != "image_list") return std::nullopt;
+  const auto options = source_options<ImageListOptions>(stored.config);
+  ColumnRows rows{.options = options, .column = options.path};
+  if (!options.header) rows.columns = options.columns.order;
+  return rows;
 }
 
-std::vector<PredictionInput> rows_of_texts(const std::string& path, const TextRows& rows) {
-  const NamedRows file = read_rows(path, rows_like(rows.options, path));
-  const std::size_t column = file.column(rows.column, "the run's texts are in it");
+std::vector<PredictionInput> rows_of_column(const std::string& path, const ColumnRows& rows) {
+  const NamedRows file = read_rows(path, rows_like(rows.options, path), rows.columns);
+  const std::size_t column = file.column(rows.column, "what the run predicts is in it");
   std::vector<PredictionInput> inputs;
   for (const SeparatedRow& row : file.rows) {
     PredictionInput input{in_file(path, row.line), ""};
     input.fault = fault_in([&] {
       file.require_cells(row);
       input.text = row.cells[column];
-      if (trimmed(input.text).empty()) file.bad_cell(row, column, "has no text; correct it");
+      if (trimmed(input.text).empty()) file.bad_cell(row, column, "is empty; correct it");
     });
     inputs.push_back(std::move(input));
   }

@@ -34,18 +34,19 @@ struct PredictionRows {
 [[nodiscard]] InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
                                          std::unique_ptr<Dataset> set);
 
-/// How rows have the texts of a run.
-struct TextRows {
+/// The column of rows that has a run's texts, or the paths of its images.
+struct ColumnRows {
   RowsOptions options;
   std::string column;
+  std::vector<std::string> columns = {};  // of rows without a header
 };
-/// Of a run of source texts.
-[[nodiscard]] std::optional<TextRows> text_rows(const StoredModel& stored);
+/// Of a run of source texts or image_list.
+[[nodiscard]] std::optional<ColumnRows> column_rows(const StoredModel& stored);
 /// True for .csv and .tsv.
 [[nodiscard]] bool is_table_name(const std::filesystem::path& path);
-/// The texts of a file; a row without one has a fault. Throws Error{data} as read_rows(), and for a
-/// column that is missing.
-[[nodiscard]] std::vector<PredictionInput> rows_of_texts(const std::string& path,
-                                                         const TextRows& rows);
+/// A cell of the column for each row, named FILE:LINE; a row without one has a fault. Throws
+/// Error{data} as read_rows(), and for a column that is missing.
+[[nodiscard]] std::vector<PredictionInput> rows_of_column(const std::string& path,
+                                                          const ColumnRows& rows);
 
 }  // namespace trainyard

@@ -53,9 +53,9 @@ constexpr std::string_view kTableConfig = R"yaml(
 name: @name text@
 network: {file: @name@_network.yaml, vars: {features: @features@, @outputs@}}
 data:
-  # @what is learned@ Columns that are not named here are numbers, which get mean 0
-  # and deviation 1; each category is a feature of its own. If you change the columns, 'train check' says
-  # how many features there are then: 'features' above.
+  # @what is learned@
+  # Columns that are not named here are numbers, which get mean 0 and deviation 1; each category is a
+  # feature of its own. If you change the columns, 'train check' says how many 'features' there are.
   train: {@source@}
   val_fraction: 0.2 # of the rows is kept for validation, chosen by the seed
 seed: 42
@@ -88,7 +88,8 @@ constexpr std::string_view kTextsConfig = R"yaml(
 name: @name text@
 network: {file: @name@_network.yaml, vars: {tokens: @window@, vocabulary: @vocabulary@, @outputs@}}
 data:
-  # @what is learned@ The last 'length' words of each text are read; of the training texts' words the 'vocabulary' most
+  # @what is learned@
+  # The last 'length' words of each text are read; of the training texts' words the 'vocabulary' most
   # frequent are known. Both are also in 'vars' above.
   train: {@source@}
   val_fraction: 0.2 # of the texts is kept for validation, chosen by the seed

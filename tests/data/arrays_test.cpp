@@ -189,6 +189,7 @@ TEST_CASE("real numbers are a field of two outputs, and rows of vectors are no s
   const auto set = open_arrays(options);
   CHECK(set->image_shape() == Shape{3, 1, 1});
   CHECK(set->label(1) == -1);
+  CHECK(set->classes() == 0);
   REQUIRE(set->fields().size() == 2);
   CHECK(set->fields()[1] == SampleField{.name = "y", .shape = {2}, .type = DType::f32});
   std::array<float, 2> row{};

@@ -69,7 +69,7 @@ TEST_CASE("columns are fields: standardised, as they are, several at once, and w
   const test::TemporaryFolder folder;
   const auto set = open_table(houses(folder));
   CHECK(set->image_shape() == Shape{1, 1, 1});  // targets are no features
-  CHECK(set->classes() == 1);
+  CHECK(set->classes() == 0);
   CHECK(set->label(0) == -1);
   const auto far = static_cast<float>(10 / std::sqrt(200.0 / 3));
   CHECK(numbers(*set, "price", 0) == Floats{-far});

@@ -19,9 +19,7 @@ else
       run "$train" "${words[0]}" "runs/$name/0001" "${words[@]:1}"
       expect_code 0
     done
-    input=$name
-    [[ -d $name ]] || input=$name.csv
-    run "$train" predict "runs/$name/0001" "$input" --output "${name}_predictions.csv"
+    run "$train" predict "runs/$name/0001" "$name.csv" --output "${name}_predictions.csv"
     expect_code 0
   done
   run "$python" "$source_dir/scripts/own_data_judge.py" .

@@ -119,6 +119,7 @@ ArrayLabels labels_of(const Arrays& arrays, const ArraysOptions& options) {
   }
   if (arrays.y->kind == NumberKind::real) {
     labels.values.assign(static_cast<std::size_t>(arrays.x.shape[0]), -1);
+    labels.classes = 0;
     labels.numbers.push_back(targets_of(arrays.x, *arrays.y));
     return labels;
   }

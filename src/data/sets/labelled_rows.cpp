@@ -162,7 +162,7 @@ LabelledRows labelled_rows(NamedRows rows, const LabelOptions& options, const Ro
   if (request.label) {
     all.labels = labels_of_rows(all.rows, *request.label, options, request.advice);
   } else {
-    all.labels = {.of_rows = std::vector<std::int32_t>(all.rows.rows.size(), -1), .classes = 1};
+    all.labels = {.of_rows = std::vector<std::int32_t>(all.rows.rows.size(), -1), .classes = 0};
   }
   all.own = rows_of(all, opening, request.part);
   std::optional<RowsPart> training = request.part;

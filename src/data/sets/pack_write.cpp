@@ -42,7 +42,7 @@ PackHeader header_of(const Dataset& set, std::int64_t block) {
   constexpr std::int64_t kBlockBytes = 1 << 20;
   PackHeader header{.image = set.image_shape(),
                     .samples = set.size(),
-                    .classes = set.classes(),
+                    .classes = std::max<std::int64_t>(set.classes(), 1),
                     .class_names = set.class_names()};
   if (block == 0) block = std::max<std::int64_t>(kBlockBytes / header.image.elements(), 1);
   header.block = std::min(block, header.samples);

@@ -126,8 +126,21 @@ void require_same_tokens(const Dataset& train, const Dataset& val) {
                                    "; both must have the same steps, labels and vocabulary");
 }
 
+/// Throws unless fields of both have the same means, deviations and words.
+void require_alike_fields(const Dataset& train, const Dataset& val) {
+  const std::vector<SampleField> fields = val.fields();
+  for (const SampleField& of : train.fields()) {
+    const auto other = std::ranges::find(fields, of.name, &SampleField::name);
+    if (other == fields.end() || *other == of) continue;
+    throw Error(ErrorKind::data, "the field '" + of.name +
+                                     "' of the training split is not made as that of the "
+                                     "validation split; give both the same 'columns'");
+  }
+}
+
 void require_alike(const DataConfig& config, const Dataset& train, const Dataset& val) {
   if (!has_images(train) || !has_images(val)) require_same_tokens(train, val);
+  require_alike_fields(train, val);
   const std::int64_t a = train.classes(), b = val.classes();
   const bool sized = train.image_shape()[1] > 0 && val.image_shape()[1] > 0;
   const bool alike = sized ? train.image_shape() == val.image_shape()
@@ -296,6 +309,7 @@ std::unique_ptr<Pipeline> make_pipeline(const RunConfig& run, const Shape& image
 void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                  const Pipeline& pipeline) {
   const std::string at = run.network.where.text() + ": ";
+  require_classes(run, set);
   if (!reads_samples(network, set, pipeline)) {
     throw Error(ErrorKind::config, at + "the network's input is " + input_text(network) +
                                        ", but the data are " + samples_text(set, pipeline) +

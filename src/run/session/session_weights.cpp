@@ -95,6 +95,18 @@ bool reads_labels(const RunConfig& run) {
 
 }  // namespace
 
+void require_classes(const RunConfig& run, const Dataset& set) {
+  if (set.classes() > 0 || !reads_labels(run)) return;
+  std::vector<std::string> names;
+  for (const SampleField& field : set.fields()) {
+    if (field.name != kLabelField) names.push_back("'" + field.name + "'");
+  }
+  throw Error(ErrorKind::config,
+              "the data have no labels, which a loss, a metric or a weight of the run reads; give "
+              "losses a 'target', " +
+                  joined(names) + ", and measure mae, rmse, r2 or mean_average_precision");
+}
+
 void require_labels(const RunConfig& run, const Dataset& set, const std::string& what) {
   if (!reads_labels(run)) return;
   const std::optional<std::int64_t> ignored = run.weights.ignore_label;

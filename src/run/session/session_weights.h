@@ -11,6 +11,9 @@
 
 namespace trainyard {
 
+/// Throws Error{config} for a set without classes if the run reads labels.
+void require_classes(const RunConfig& run, const Dataset& set);
+
 /// Throws Error{config} for a label below 0 that the run reads and does not ignore, as a loss on it
 /// is not a number; `what` is `set` in this message: "the validation split".
 void require_labels(const RunConfig& run, const Dataset& set, const std::string& what);
