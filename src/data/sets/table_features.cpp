@@ -15,8 +15,9 @@ namespace trainyard {
 namespace {
 
 bool has_no_value(std::string_view cell, bool categorical) {
-  static constexpr std::array<std::string_view, 7> kNone = {"NA",   "N/A",  "nan", "NaN",
-                                                            "null", "NULL", "?"};
+  // Those of pandas.read_csv, and '?' as in UCI's files.
+  static constexpr std::array<std::string_view, 12> kNone = {
+      "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "-nan", "null", "NULL", "None", "<NA>", "?"};
   return cell.empty() || (!categorical && std::ranges::find(kNone, cell) != kNone.end());
 }
 
