@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "data/sets/synthetic.h"
 #include "helpers.h"
 
