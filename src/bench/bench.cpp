@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <sstream>
-#include <vector>
 
 #include "base/error.h"
 #include "base/median.h"
 #include "base/read_file.h"
-#include "bench/peaks.h"
 #include "bench/step_runner.h"
 #include "formats/json.h"
 #include "graph/graph.h"
 #include "graph/network_input.h"
-#include "run/gpu_failure.h"
+#include "run/session/session_device.h"
 #include "run/session/session_model.h"
 
 namespace trainyard {

@@ -1,13 +1,16 @@
-// Why N ranks are not N times as fast as one: figures from measured steps. Pure arithmetic.
+// Why N ranks are not N times as fast as one: measured steps, figures from them, and their report.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "formats/json.h"
+#include "run/config/run_config.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 
@@ -84,5 +87,52 @@ struct ScalingRow {
 /// "2 ranks: 1.83 of 2 times. Of the missing 8.5 %: compute 6.2 % (48.1 to 51.3 ms), ..." The
 /// shares are the growth of each part of a step since `fewest`, relative to the step of `row`.
 [[nodiscard]] std::string missing_text(const ScalingRow& fewest, const ScalingRow& row);
+
+/// What was measured, in addition to the rows.
+struct ScalingSubject {
+  std::string network;
+  std::string unit = "images";  // as in BenchResult
+  std::int64_t batch = 1;       // samples per pass of each rank
+  std::string batch_from;       // where it was given: "--batch"
+  int rounds = 1;
+};
+
+/// For people: one line per count, below it one per rank if there are several, sentences that say
+/// what is missing from N times, and the size and time of each all-reduce.
+[[nodiscard]] std::string scaling_table(const ScalingSubject& subject,
+                                        std::span<const ScalingRow> rows);
+/// One line per count and rank. Throughput, speed-up and efficiency are those of the count, times
+/// those of the rank.
+[[nodiscard]] std::string scaling_csv(const ScalingSubject& subject,
+                                      std::span<const ScalingRow> rows);
+/// One line per count.
+[[nodiscard]] std::string scaling_json(const ScalingSubject& subject,
+                                       std::span<const ScalingRow> rows);
+
+// The plot of `train bench --scaling`.
+
+/// A gnuplot script that plots throughput next to N times the throughput of one rank, and the parts
+/// of the time of a step, to the file name of `output`, .png or .svg, preceded by the variable
+/// `prefix` if that is set. It contains its data, and can be run by itself next to the plot.
+[[nodiscard]] std::string scaling_script(const ScalingSubject& subject,
+                                         std::span<const ScalingRow> rows,
+                                         const std::filesystem::path& output);
+
+// What one of the ranks measures.
+
+struct ScalingOptions {
+  std::int64_t batch = 1;  // samples per pass of each rank
+  int windows = 5;         // of each kind, alternating; medians over them
+  double window_seconds = 1;
+  bool inference = false;  // forward passes instead of training
+  DeviceChoice device;
+};
+
+/// Trains `run` on its own data with a batch for each rank, whole and with parts left out, or only
+/// runs its forward pass on a batch that stays on the device, as one of the ranks. Returns every
+/// rank's measurement, by rank. Throws Error of any kind, the first of all ranks: those of Session,
+/// Error{diverged}, Error{device}.
+[[nodiscard]] ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options,
+                                           RankGroup& ranks);
 
 }  // namespace trainyard

@@ -1,5 +1,3 @@
-#include "bench/scaling_rank.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -9,10 +7,11 @@
 #include "base/median.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "bench/scaling.h"
 #include "ranks/comm/timed_all_reduce.h"
 #include "ranks/stop_vote.h"
-#include "run/gpu_failure.h"
 #include "run/session/session.h"
+#include "run/session/session_device.h"
 #include "train/train_step.h"
 
 namespace trainyard {

@@ -1,10 +1,9 @@
-#include "bench/scaling_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "bench/scaling.h"
 #include "report/csv_file.h"
 #include "report/plot_script.h"
 

@@ -5,11 +5,9 @@
 #include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/philox.h"
 #include "graph/graph.h"
-#include "graph/network_input.h"
 #include "plan/work.h"
 #include "run/config/parameter_overrides.h"
 #include "run/session/session_model.h"

@@ -1,7 +1,6 @@
 #include "checkpoint/tensor_slots.h"
 
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 
 #include "base/error.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/bench.h"
-#include "bench/scaling_report.h"
+#include "bench/scaling.h"
 #include "cli/run_flags.h"
 #include "cli/spawn.h"
 #include "cli/verbs.h"

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "bench/suite.h"
 #include "cli/bench_scaling.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/version.h"
 #include "config/diagnostics.h"
 

@@ -1,7 +1,6 @@
 #include "cli/help.h"
 
 #include <string_view>
-#include <vector>
 
 #include "base/text.h"
 

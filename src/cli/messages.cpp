@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "report/epoch_line.h"
 
 namespace trainyard::cli {

@@ -1,8 +1,6 @@
 #include "cli/named_run.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/error.h"

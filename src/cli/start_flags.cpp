@@ -5,7 +5,7 @@
 #include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/named_run.h"
-#include "cli/output_file.h"
+#include "cli/output.h"
 #include "cli/version.h"
 #include "ranks/spawn/spawn.h"
 

@@ -8,7 +8,7 @@
 
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "run/training_request.h"
+#include "run/training_run.h"
 
 namespace trainyard::cli {
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/counted_step.h"
-
 namespace trainyard::cli {
 namespace {
 

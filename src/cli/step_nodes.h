@@ -6,7 +6,6 @@
 
 #include "bench/counted_step.h"
 #include "formats/json.h"
-#include "run/config/run_config.h"
 
 namespace trainyard::cli {
 

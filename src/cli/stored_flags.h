@@ -1,7 +1,6 @@
 // The flags of the verbs that use a stored model, and the ranks that do their work.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 

@@ -8,14 +8,14 @@
 
 #include "base/text.h"
 #include "cli/messages.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/spawn.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/resolved_config.h"
-#include "run/gpu_failure.h"
 #include "run/readiness.h"
+#include "run/session/session_device.h"
 
 namespace trainyard::cli {
 namespace {

@@ -1,6 +1,5 @@
 // `train compare` and `train diff`.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +11,7 @@
 #include "cli/console.h"
 #include "cli/messages.h"
 #include "cli/named_run.h"
-#include "cli/output_file.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 
 namespace trainyard::cli {

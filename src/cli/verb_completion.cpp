@@ -18,7 +18,7 @@
 #include "cli/help.h"
 #include "cli/meant.h"
 #include "cli/named_run.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/shell_line.h"
 #include "cli/verbs.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/help.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 

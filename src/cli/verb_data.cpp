@@ -17,7 +17,7 @@
 #include "cli/checks.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "config/fields.h"

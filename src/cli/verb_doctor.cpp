@@ -1,13 +1,11 @@
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
 
 #include "backend/doctor.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/checks.h"
 #include "cli/named_run.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"

@@ -1,6 +1,5 @@
 // `train eval`: a stored model on a whole split.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -8,7 +7,7 @@
 #include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/messages.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/stored_flags.h"
 #include "cli/verbs.h"
 #include "inference/evaluated_data.h"

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -9,8 +8,7 @@
 #include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/messages.h"
-#include "cli/output_file.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
 #include "ranks/stop_request.h"

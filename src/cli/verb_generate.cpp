@@ -1,12 +1,11 @@
 // `train generate`: text from the model of a run.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "cli/checks.h"
 #include "cli/named_run.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "run/text_generator.h"

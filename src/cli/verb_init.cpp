@@ -1,9 +1,8 @@
 // `train init`: a config and a network to begin with.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "starter/starter.h"
 

@@ -10,9 +10,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/help.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "config/diagnostics.h"

@@ -12,8 +12,7 @@
 #include "cli/draw.h"
 #include "cli/messages.h"
 #include "cli/named_run.h"
-#include "cli/output_file.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 

@@ -15,13 +15,11 @@
 #include "cli/checks.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
-#include "cli/output_file.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/stored_flags.h"
 #include "cli/verbs.h"
 #include "inference/prediction.h"
 #include "inference/prediction_inputs.h"
-#include "inference/prediction_lines.h"
 #include "inference/prediction_rows.h"
 
 namespace trainyard::cli {

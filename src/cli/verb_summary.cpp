@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 
@@ -12,8 +11,7 @@
 #include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
-#include "cli/output_file.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/step_nodes.h"
 #include "cli/verbs.h"
@@ -24,8 +22,8 @@
 #include "model/model_programs.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
-#include "run/config/losses.h"
 #include "run/config/parameter_overrides.h"
+#include "run/config/losses.h"
 #include "run/session/session_model.h"
 
 namespace trainyard::cli {

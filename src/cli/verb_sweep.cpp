@@ -11,14 +11,13 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
-#include "cli/print.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/spawn.h"
 #include "cli/start_flags.h"
@@ -27,7 +26,6 @@
 #include "report/plotter.h"
 #include "run/run_folder.h"
 #include "sweep/sweep.h"
-#include "sweep/sweep_run.h"
 
 namespace trainyard::cli {
 namespace {

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "config/diagnostics.h"
 #include "config/expression_tree.h"
-#include "config/node.h"
 
 namespace trainyard::config {
 

@@ -1,7 +1,6 @@
 // A network's weights on the host, by name.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>

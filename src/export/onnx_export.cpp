@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "export/onnx_forms.h"
+#include "export/onnx_layer.h"
 
 namespace trainyard {
 namespace {

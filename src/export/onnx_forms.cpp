@@ -1,8 +1,7 @@
-#include "export/onnx_forms.h"
-
 #include <numbers>
 #include <string>
 
+#include "export/onnx_layer.h"
 #include "ops/activation.h"
 #include "ops/pool.h"
 

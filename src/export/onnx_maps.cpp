@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "export/onnx_forms.h"
+#include "export/onnx_layer.h"
 #include "ops/pool.h"
 
 namespace trainyard {

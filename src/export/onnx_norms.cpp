@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "export/onnx_forms.h"
+#include "export/onnx_layer.h"
 #include "ops/bn.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-#include "export/onnx_forms.h"
+#include "export/onnx_layer.h"
 #include "ops/convolution.h"
 #include "ops/dense.h"
 #include "ops/sequence.h"

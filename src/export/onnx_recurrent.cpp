@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/onnx_forms.h"
+#include "export/onnx_layer.h"
 #include "ops/recurrent.h"
 
 namespace trainyard {

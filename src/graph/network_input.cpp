@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "config/fields.h"
-#include "config/load.h"
 
 namespace trainyard {
 namespace {

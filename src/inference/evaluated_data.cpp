@@ -10,7 +10,6 @@
 #include "data/sets/image_folder.h"
 #include "inference/source_options.h"
 #include "run/config/resolved_config.h"
-#include "run/session/session_data.h"
 #include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
 #include "run/training_files.h"

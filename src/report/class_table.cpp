@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string_view>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "report/area_under_curve.h"
 #include "report/csv_file.h"
 

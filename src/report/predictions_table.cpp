@@ -1,6 +1,5 @@
 #include "report/predictions_table.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "report/csv_file.h"

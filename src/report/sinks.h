@@ -1,10 +1,12 @@
-// Sinks of a run besides the CSV files and the console: plots, status.json and train.log.
+// What a run writes besides the CSV files and the console: plots, status.json, train.log and, at
+// its end, summary.txt.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -12,6 +14,7 @@
 #include "report/metrics.h"
 #include "report/plotter.h"
 #include "report/progress.h"
+#include "report/status.h"
 
 namespace trainyard {
 
@@ -77,5 +80,19 @@ class LogSink final : public MetricsSink {
   std::string judged_, unit_;
   bool explained_ = false;  // the meaning of the star
 };
+
+/// What summary.txt, which says how a run ended, has besides the run's last status.
+struct SummaryDetails {
+  std::string run;                   // the run folder
+  std::vector<std::string> changes;  // of its config, by --set and flags: "epochs=2"
+  double seconds = 0;
+  std::vector<NamedValue> best_values;  // of all validation columns in the best epoch
+  std::vector<NamedValue> last;         // losses and metrics of the last finished epoch
+  EpochValues clean;                    // of the last clean pass over training samples, if any
+  std::vector<std::string> warnings;
+};
+
+/// One line per fact, "name: value"; unknown facts are left out.
+[[nodiscard]] std::string summary_text(const RunStatus& status, const SummaryDetails& details);
 
 }  // namespace trainyard

@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/read_file.h"
 #include "formats/json.h"

@@ -11,9 +11,10 @@
 #include "data/sets/balanced_sampler.h"
 #include "data/sets/drawn_sample.h"
 #include "data/sets/float_image.h"
-#include "run/session/session_sampler.h"
+#include "run/session/session_weights.h"
 
 namespace trainyard {
+
 namespace {
 
 /// A row before its values become colours.
@@ -102,6 +103,10 @@ SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
   return row;
 }
 
+EventImage event_image(const Image& sheet) {
+  return {.png = png_of_image(sheet), .h = sheet.size().h, .w = sheet.size().w};
+}
+
 }  // namespace
 
 BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
@@ -130,6 +135,17 @@ BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, const 
       fmt::format("the network gets values from {:.6g} to {:.6g}, mean {:.6g}, after "
                   "'preprocess'",
                   network.least, network.most, network.sum / static_cast<double>(network.count))};
+}
+
+TensorboardHead tensorboard_head(Session& session, std::string yaml, std::int64_t epoch) {
+  TensorboardHead head{.config = std::move(yaml), .train_samples = {}, .val_samples = {}};
+  const SessionData& data = session.data();
+  if (!has_images(*data.train)) return head;
+  BrowseOptions options{.epoch = static_cast<std::uint32_t>(epoch)};
+  head.train_samples = event_image(browse(session.config(), options, data).sheet);
+  options.val = true;
+  head.val_samples = event_image(browse(session.config(), options, data).sheet);
+  return head;
 }
 
 }  // namespace trainyard

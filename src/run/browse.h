@@ -5,7 +5,9 @@
 #include <string>
 
 #include "data/images/image.h"
+#include "report/tensorboard_sink.h"
 #include "run/config/run_config.h"
+#include "run/session/session.h"
 #include "run/session/session_data.h"
 
 namespace trainyard {
@@ -34,5 +36,10 @@ struct BrowsedSamples {
 /// The same of data that are open; they have images.
 [[nodiscard]] BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options,
                                     const SessionData& data);
+
+/// What TensorBoard shows of a run beside its curves: its config, `yaml`, and, of images, the
+/// sheets of browse.h: the first samples of the epoch after `epoch`, and those of validation.
+[[nodiscard]] TensorboardHead tensorboard_head(Session& session, std::string yaml,
+                                               std::int64_t epoch);
 
 }  // namespace trainyard

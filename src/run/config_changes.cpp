@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "formats/json.h"
 #include "run/typed_paths.h"
 
 namespace trainyard {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <string>
 
 #include "base/error.h"
 #include "base/host.h"

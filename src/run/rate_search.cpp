@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "run/gpu_failure.h"
 #include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 

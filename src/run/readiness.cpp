@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -16,8 +15,6 @@
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
-#include "run/config/resolved_config.h"
-#include "run/run_start.h"
 #include "run/snapshot.h"
 
 namespace trainyard {

@@ -13,10 +13,9 @@
 #include "graph/graph.h"
 #include "optim/schedule.h"
 #include "ranks/rank_group.h"
-#include "run/config/run_config.h"
 #include "run/run_start.h"
 #include "run/session/session.h"
-#include "run/training_request.h"
+#include "run/training_run.h"
 
 namespace trainyard {
 

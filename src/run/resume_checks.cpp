@@ -7,11 +7,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
-#include "checkpoint/run_identity.h"
 #include "report/epoch_line.h"
 #include "report/status.h"
 #include "run/config/resolved_config.h"
-#include "run/resume_record.h"
+#include "run/resumed_run.h"
 
 namespace trainyard {
 

@@ -5,19 +5,18 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "checkpoint/run_identity.h"
 #include "report/status.h"
-#include "run/best_checkpoint.h"
 #include "run/config/resolved_config.h"
 #include "run/config_changes.h"
-#include "run/data_facts.h"
 #include "run/initial_weights.h"
 #include "run/reproduction.h"
-#include "run/session/session_facts.h"
+#include "run/session/session.h"
 #include "run/snapshot.h"
-#include "run/training_files.h"
 #include "run/typed_paths.h"
 
 namespace trainyard {
+
 namespace {
 
 /// Those asked for, or the run's, as far as there are cores: no result depends on their number.
@@ -63,6 +62,30 @@ void require_none(const std::filesystem::path& run, bool has_checkpoint) {
                                      " is complete and, as 'checkpoint' is off, has nothing to "
                                      "continue from; begin another one with --init " +
                                      run.string());
+}
+
+constexpr const char* kResumes = "resumes";
+constexpr const char* kDataChanges = "data_changes";
+
+Json json_of(const ResumeCircumstances& now) {
+  return {{"ranks", now.ranks}, {"global_batch", now.global_batch}, {"version", now.version}};
+}
+
+/// Those of the newest start that `run` tells of; what it does not tell is as it is `now`.
+Json last_circumstances(const Json& run, const Json& now) {
+  const Json resumes = run.value(kResumes, Json::array());
+  const Json& last = resumes.empty() ? run : resumes.back();
+  Json known = now;
+  for (auto& [key, value] : known.items()) {
+    if (last.contains(key)) value = last[key];
+  }
+  return known;
+}
+
+void add(Json& run, const char* list, const ResumedOn& on, Json entry) {
+  entry["epoch"] = on.epoch;
+  entry["step"] = on.step;
+  run[list].push_back(std::move(entry));
 }
 
 }  // namespace
@@ -185,6 +208,35 @@ std::string ResumedRun::write_changes(const RunFolder& folder, const TrainingSta
                  .step = change.step});
   if (!data_changes_.empty()) replace_samples(folder, samples_);
   return warning;
+}
+
+void record_resume(const RunFolder& folder, const ResumeCircumstances& now, const ResumedOn& on) {
+  std::optional<Json> run = run_record(folder.file("run.json"));
+  if (!run) return;
+  const Json before = *run;
+  const Json circumstances = json_of(now);
+  if (last_circumstances(*run, circumstances) != circumstances) {
+    add(*run, kResumes, on, circumstances);
+  }
+  if (!on.changes.empty()) {
+    Json former = {{"train", run->value("train_fingerprint", "")},
+                   {"val", run->value("val_fingerprint", "")}};
+    add(*run, kDataChanges, on,
+        {{"command", on.command}, {"changes", on.changes}, {"former", std::move(former)}});
+    put_facts(on.data, *run);
+  }
+  if (*run != before) folder.write("run.json", json_text(*run));
+}
+
+bool trained_with(const std::filesystem::path& folder, std::int64_t global_batch) {
+  const std::optional<Json> run = run_record(folder / "run.json");
+  if (!run) return true;
+  const Json wanted = global_batch;
+  const auto had_it = [&](const Json& start) {
+    return start.value("global_batch", wanted) == wanted;
+  };
+  const Json resumes = run->value(kResumes, Json::array());
+  return had_it(*run) && std::ranges::all_of(resumes, had_it);
 }
 
 }  // namespace trainyard

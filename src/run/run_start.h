@@ -12,13 +12,12 @@
 #include <string>
 
 #include "base/atomic_file.h"
-#include "checkpoint/run_identity.h"
 #include "ranks/rank_group.h"
 #include "report/epoch_line.h"
 #include "run/data_facts.h"
 #include "run/run_folder.h"
 #include "run/session/session.h"
-#include "run/training_request.h"
+#include "run/training_run.h"
 #include "train/training_state.h"
 
 namespace trainyard {

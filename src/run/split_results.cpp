@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

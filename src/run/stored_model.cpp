@@ -1,23 +1,18 @@
 #include "run/stored_model.h"
 
 #include <algorithm>
-#include <optional>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
-#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/run_identity.h"
 #include "checkpoint/tensor_slots.h"
 #include "config/near_file.h"
 #include "formats/float_types.h"
-#include "run/best_checkpoint.h"
 #include "run/run_folder.h"
 #include "run/session/session_model.h"
 #include "run/snapshot.h"
-#include "run/training_files.h"
 
 namespace trainyard {
 

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/math.h"

@@ -1,7 +1,4 @@
-#include "starter/image_facts.h"
-
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -11,6 +8,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "starter/starter_data.h"
 
 namespace trainyard {
 

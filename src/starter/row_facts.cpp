@@ -1,5 +1,3 @@
-#include "starter/row_facts.h"
-
 #include <algorithm>
 #include <string_view>
 #include <type_traits>
@@ -9,6 +7,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "data/sets/vocabulary.h"
+#include "starter/starter_data.h"
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,9 @@
 // The folder starter looks at data that exist and writes files that train on them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "base/atomic_file.h"
@@ -31,5 +33,30 @@ struct StarterTexts {
 
 /// The words are those of words_for() in starter.cpp.
 [[nodiscard]] StarterTexts starter_texts(StarterKind kind);
+
+/// The numbers of a starter: what its data leave to choose.
+struct Recipe {
+  std::int64_t batch = 1;   // samples of each step
+  std::int64_t epochs = 1;  // passes over the training split
+  std::string weight_decay;
+};
+
+/// For images: an epoch has several steps, and the run about 1,500, which a network from random
+/// weights needs however few images there are; 10 to 200 epochs. What weight decay does in a run
+/// is the sum of lr * weight_decay over its steps: a short one takes ten times the usual.
+[[nodiscard]] Recipe image_recipe(std::int64_t training_samples);
+/// For rows: about 2,000 steps, 5 to 100 epochs.
+[[nodiscard]] Recipe rows_recipe(std::int64_t training_samples);
+/// For a text of so many characters, in windows of `length`: about 1,500 steps of 16 windows, 5 to
+/// 60 epochs.
+[[nodiscard]] Recipe text_recipe(std::int64_t characters, std::int64_t length);
+
+/// Pixels of a side that images are resized to, given that of the median image: 28, 32, 64, 128
+/// or 224, the largest one that enlarges no more than half of them.
+[[nodiscard]] std::int64_t input_side(std::int64_t median_side);
+
+/// The layers of a network for images of input_side(), up to its mean over a map of 7 or 8
+/// pixels a side, as lines of YAML.
+[[nodiscard]] std::string image_layers(std::int64_t size);
 
 }  // namespace trainyard

@@ -15,7 +15,6 @@
 #include "config/file_path.h"
 #include "config/near_file.h"
 #include "data/sets/image_folder.h"
-#include "starter/image_facts.h"
 
 namespace trainyard {
 namespace {

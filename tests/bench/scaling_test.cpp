@@ -6,7 +6,6 @@
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "base/child_process.h"
-#include "bench/scaling_report.h"
 #include "report/plotter.h"
 
 using namespace trainyard;

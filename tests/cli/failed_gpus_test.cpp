@@ -1,12 +1,11 @@
 // How ranks tell the launcher which GPU failed, and what it does then.
-#include "cli/failed_gpus.h"
-
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
+#include "cli/spawn.h"
 #include "ranks/spawn/spawn.h"
 
 namespace trainyard::cli {

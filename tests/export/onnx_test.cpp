@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "config/load.h"
 #include "export/onnx_export.h"
-#include "export/onnx_forms.h"
+#include "export/onnx_layer.h"
 #include "graph/build.h"
 #include "networks.h"
 

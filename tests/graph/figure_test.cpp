@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "graph/outline.h"
 #include "support.h"
 
 namespace trainyard {

@@ -9,7 +9,6 @@
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "inference/prediction_inputs.h"
-#include "inference/prediction_lines.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

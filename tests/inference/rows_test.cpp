@@ -6,7 +6,7 @@
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "data/sets/numpy_array.h"
-#include "inference/prediction_lines.h"
+#include "inference/prediction.h"
 #include "inference/prediction_rows.h"
 #include "trained_run.h"
 

@@ -44,7 +44,7 @@ TEST_CASE("a folder may include those of its row alone") {
   CHECK_FALSE(may_include("graph/x.h", "tensor/shape.h"));  // although ops may
   CHECK_FALSE(may_include("base/x.h", "tensor/shape.h"));
   CHECK_FALSE(may_include("optim/x.h", "device/device.h"));
-  CHECK_FALSE(may_include("run/x.h", "cli/print.h"));
+  CHECK_FALSE(may_include("run/x.h", "cli/output.h"));
   CHECK_FALSE(may_include("backend/x.h", "run/config/run_config.h"));
   CHECK(folder_in_table("run/x.h") == "run");
   CHECK(folder_in_table("run/config/x.h") == "run/config");

@@ -6,7 +6,6 @@
 #include "../base/manual_clock.h"
 #include "../base/temporary_folder.h"
 #include "report/sinks.h"
-#include "report/summary.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

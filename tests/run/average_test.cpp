@@ -10,7 +10,6 @@
 #include "run/config/run_config.h"
 #include "run/initial_weights.h"
 #include "run/session/session.h"
-#include "run/session/session_facts.h"
 #include "run/snapshot.h"
 #include "run_text.h"
 

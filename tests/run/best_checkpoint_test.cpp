@@ -1,9 +1,8 @@
-#include "run/best_checkpoint.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/temporary_folder.h"
 #include "checkpoint/checkpoint_files.h"
+#include "run/run_folder.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;

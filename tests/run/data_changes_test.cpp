@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/read_file.h"
 #include "run/data_facts.h"
-#include "run/resume_record.h"
+#include "run/resumed_run.h"
 #include "run/run_folder.h"
 #include "run/training_files.h"
 

@@ -1,10 +1,9 @@
 // Ranks that wait for the engines that rank 0 chooses.
-#include "run/session/engine_relay.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/manual_clock.h"
 #include "rank_sessions.h"
+#include "run/session/session_device.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

@@ -1,14 +1,13 @@
 // The GPU of a failure: named in the error, and found there again.
-#include "run/gpu_failure.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/error_of.h"
 #include "base/gpu_error.h"
 #include "bench/bench.h"
-#include "bench/scaling_rank.h"
+#include "bench/scaling.h"
 #include "logging_gpu.h"
 #include "ranks/rendezvous/failure.h"
+#include "run/session/session_device.h"
 #include "run_text.h"
 
 using namespace trainyard;

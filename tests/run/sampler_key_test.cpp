@@ -6,7 +6,7 @@
 #include "data/sets/drawn_sample.h"
 #include "data/sets/memory_dataset.h"
 #include "run/session/session.h"
-#include "run/session/session_sampler.h"
+#include "run/session/session_weights.h"
 #include "run_text.h"
 #include "trained_session.h"
 

@@ -1,12 +1,13 @@
 // What a starter makes of its data: numbers, layers, the columns of lists.
+#include "starter/starter.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "starter/image_facts.h"
-#include "starter/recipe.h"
+#include "starter/starter_data.h"
 
 using namespace trainyard;
 

@@ -1,8 +1,7 @@
-#include "sweep/axis.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/error_of.h"
+#include "sweep/plan.h"
 
 namespace trainyard {
 namespace {

@@ -1,7 +1,6 @@
 // The metrics by which a run selects its best model and lowers its learning rate, as its file says.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,7 +1,6 @@
 // The keys of run files by their paths, for suggestions and completion.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
@@ -21,7 +20,6 @@
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
-#include "run/config/data_config.h"
 #include "run/config/run_sections.h"
 
 namespace trainyard {

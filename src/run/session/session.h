@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "model/model.h"
-#include "ranks/comm/statistics_over_ranks.h"
 #include "ranks/comm/timed_all_reduce.h"
 #include "ranks/rank_group.h"
+#include "report/epoch_line.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/run_config.h"
 #include "run/session/session_data.h"
 #include "run/session/session_device.h"
 #include "train/train_step.h"
+#include "train/trainer.h"
+#include "train/training_state.h"
 
 namespace trainyard {
 
@@ -60,5 +62,14 @@ class Session {
   std::unique_ptr<TrainStep> step_;
   GiveUpOnError give_up_;  // of device_.ranks; last
 };
+
+/// What a session reports about itself at its start: without run, init, judged and resumed.
+[[nodiscard]] Banner banner_of(Session& session);
+
+[[nodiscard]] Reached reached_by(const Session& session, const TrainingState& state);
+
+/// The options by the run file. `unchanged`: resumed with the run's own config. `eager`: check
+/// every tensor of every step.
+[[nodiscard]] TrainerOptions trainer_options(const Session& session, bool unchanged, bool eager);
 
 }  // namespace trainyard

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <set>
 #include <utility>
 
@@ -12,10 +11,8 @@
 #include "data/sets/class_numbering.h"
 #include "data/sets/source.h"
 #include "graph/network_input.h"
-#include "model/training_graph.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/losses.h"
-#include "run/session/session_sampler.h"
 #include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
 

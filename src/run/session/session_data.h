@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "data/feed/device_images.h"
 #include "data/feed/feeder.h"

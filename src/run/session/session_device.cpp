@@ -4,8 +4,6 @@
 #include <chrono>
 #include <vector>
 
-#include "base/error.h"
-#include "base/host.h"
 #include "base/numa.h"
 #include "base/parallel.h"
 #include "base/text.h"
@@ -153,6 +151,12 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.results_kept = 16;  // one wait per 16 steps; losses are shown that much later
 }
 
+constexpr Operation kChoosing{"choosing engines"};
+/// Sent by rank 0 while it chooses: choices, which are a JSON object, are never empty.
+constexpr const char* kStillChoosing = "";
+
+constexpr std::string_view kOn = ", on ", kGpu = "cuda:";
+
 }  // namespace
 
 void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
@@ -262,6 +266,42 @@ std::optional<double> SessionDevice::used_mib() const {
 std::optional<double> SessionDevice::busy_percent() const {
   const std::optional<int> percent = device->busy_percent();
   return percent ? std::optional<double>(*percent) : std::nullopt;
+}
+
+EngineRelay::EngineRelay(RankGroup& ranks, const Clock& clock, double seconds)
+    : ranks_(ranks), clock_(clock), seconds_(seconds), told_(clock.seconds()) {}
+
+void EngineRelay::tick() {
+  ranks_.progress(0, kChoosing);
+  if (ranks_.rank() > 0 || given_ || clock_.seconds() - told_ < seconds_) return;
+  static_cast<void>(ranks_.from_first(kStillChoosing));
+  told_ = clock_.seconds();
+}
+
+void EngineRelay::give(const std::string& choices) {
+  TY_CHECK(!given_ && choices != kStillChoosing, "choices are given once");
+  given_ = true;
+  static_cast<void>(ranks_.from_first(choices));
+}
+
+std::string EngineRelay::take() {
+  std::string choices = kStillChoosing;
+  while (choices == kStillChoosing) choices = ranks_.from_first("");
+  return choices;
+}
+
+Error with_gpu(const GpuError& error, const GpuFinding* gpu, std::string_view host) {
+  if (gpu == nullptr) return error;
+  std::string text = error.what();
+  text += std::string(kOn) + std::string(kGpu) + std::to_string(gpu->ordinal) + " (" + gpu->name +
+          ", " + gpu->bus + ")";
+  if (!host.empty()) text += " of " + std::string(host);
+  return {error.kind(), text};
+}
+
+std::string gpu_in(std::string_view text) {
+  const std::size_t at = text.rfind(std::string(kOn) + std::string(kGpu));
+  return at == std::string_view::npos ? "" : std::string(text.substr(at + kOn.size()));
 }
 
 }  // namespace trainyard

@@ -9,9 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "backend/gpus.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/gpu_error.h"
+#include "base/host.h"
 #include "compute/executor.h"
 #include "data/feed/batch_launches.h"
 #include "device/device.h"
@@ -23,7 +27,6 @@
 #include "ranks/rank_group.h"
 #include "report/progress.h"
 #include "run/config/run_config.h"
-#include "run/session/engine_relay.h"
 
 namespace trainyard {
 
@@ -66,6 +69,31 @@ struct DeviceChoice {
 };
 /// The precision of a device if the run does not give one: fp32; fp64 on the reference device.
 [[nodiscard]] Precision default_precision(DeviceChoice::Kind kind);
+
+/// How the ranks of a run get the same engines: rank 0 chooses, the others wait. Choosing may take
+/// minutes, longer than a call of the others may wait: rank 0 notifies them meanwhile, and each
+/// notification restarts their wait.
+class EngineRelay {
+ public:
+  /// `seconds` between two notifications, well below the limit of a call. Ranks and clock outlive
+  /// it.
+  EngineRelay(RankGroup& ranks, const Clock& clock, double seconds);
+
+  /// On every rank while engines are chosen or made, any number of times: the watchdog sees
+  /// progress. On rank 0 it also notifies the others when it is time.
+  void tick();
+  /// Rank 0, once: sends the choices to the others (ExecutorFactory::choices()).
+  void give(const std::string& choices);
+  /// The others, once: the choices of rank 0.
+  [[nodiscard]] std::string take();
+
+ private:
+  RankGroup& ranks_;
+  const Clock& clock_;
+  double seconds_;
+  double told_;  // when the others were last notified, on the clock
+  bool given_ = false;
+};
 
 /// A device with its queues, executors and launches.
 struct SessionDevice {
@@ -119,5 +147,22 @@ void require_precision(DeviceChoice::Kind kind, Precision precision, const Posit
 /// Makes the communicator among the GPUs of the ranks in `session`, whose device exists already:
 /// NCCL, with a queue of its own, or ranks that share a GPU through the host. Throws Error{device}.
 void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session);
+
+/// `error` with the GPU that a rank trains on (null: the CPU): "..., on cuda:0 (NVIDIA H200,
+/// 0000:17:00.0) of node1".
+[[nodiscard]] Error with_gpu(const GpuError& error, const GpuFinding* gpu, std::string_view host);
+
+/// The result of `work` on that device. A GpuError from it gets the GPU's name; other errors pass.
+template <class Work>
+auto naming_gpu(const DeviceChoice& choice, const Work& work) {
+  try {
+    return work();
+  } catch (const GpuError& error) {
+    throw with_gpu(error, choice.gpus ? &choice.gpus->gpus.front() : nullptr, host_name());
+  }
+}
+
+/// The GPU at the end of such an error's text: "cuda:0 (...) of node1"; else "".
+[[nodiscard]] std::string gpu_in(std::string_view text);
 
 }  // namespace trainyard

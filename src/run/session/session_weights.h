@@ -1,11 +1,13 @@
-// What the batches of a run have besides images: fields of the samples, and weights.
+// What the batches of a run have besides images: fields of the samples, and weights; and how often
+// its epochs take each sample.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "data/feed/class_weight_policy.h"
+#include "data/sets/balanced_sampler.h"
 #include "data/sets/dataset.h"
 #include "run/config/run_config.h"
 
@@ -25,5 +27,11 @@ void require_labels(const RunConfig& run, const Dataset& set, const std::string&
 [[nodiscard]] std::optional<ClassWeightPolicy> class_weight_policy(const RunConfig& run,
                                                                    const Dataset& train,
                                                                    const std::string& mask = "");
+
+/// The sampler of the run's training split, which is `train`; null: each sample once. It never
+/// takes samples that `ignore_label` leaves out. Throws Error{config} at the source if samples have
+/// not one class each, or all the same one.
+[[nodiscard]] std::shared_ptr<const BalancedSampler> sampler_of(const RunConfig& run,
+                                                                const Dataset& train);
 
 }  // namespace trainyard

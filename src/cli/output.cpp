@@ -1,4 +1,4 @@
-#include "cli/output_file.h"
+#include "cli/output.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,9 +10,11 @@
 
 #include "base/error.h"
 #include "base/output_place.h"
+#include "base/text.h"
 #include "cli/checks.h"
 
 namespace trainyard::cli {
+
 namespace {
 
 /// Keeps standard output for one file, and lets printed text go to standard error.
@@ -48,5 +50,17 @@ std::string place_for(const std::string& flag, const std::string& value) {
   require_place_for(flag, value);
   return kept_output(flag, value);
 }
+
+void print(std::string_view text) {
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+void print_data(std::string_view text) {
+  if (isatty(STDOUT_FILENO) == 1) return print(text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print(std::string_view text, bool data) { data ? print_data(text) : print(text); }
 
 }  // namespace trainyard::cli
