@@ -20,6 +20,13 @@ namespace trainyard::cli {
 /// A whole number from `least` to `most`.
 [[nodiscard]] CLI::Validator whole_number(
     std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
+/// Declares a flag that takes a whole number from `least` to `most`, N in help.
+template <class Value>
+CLI::Option* add_count(CLI::App& app, const std::string& name, Value& value,
+                       const std::string& help, std::int64_t least,
+                       std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  return app.add_option(name, value, help)->check(whole_number(least, most))->type_name("N");
+}
 /// A number from `least` to `most`.
 [[nodiscard]] CLI::Validator number_between(double least, double most);
 /// Declares that `option` takes one of `words`, which help and completion name.

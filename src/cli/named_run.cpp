@@ -66,6 +66,13 @@ CLI::Validator newest_run_of_name(const Context& context) {
           ""};
 }
 
+CLI::Option* add_run(CLI::App& app, const std::string& name, std::string& value,
+                     const std::string& help, const Context& context) {
+  return app.add_option(name, value, help)
+      ->transform(newest_run_of_name(context))
+      ->type_name("RUN");
+}
+
 std::vector<RecordedRun> recorded_runs(const std::vector<std::string>& names, Messages& messages) {
   std::vector<RecordedRun> runs = read_recorded_runs(names, SystemClock());
   for (const RecordedRun& run : runs) {

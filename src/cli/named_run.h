@@ -18,6 +18,10 @@ namespace trainyard::cli {
 /// runs without `runs/`.
 [[nodiscard]] CLI::Validator newest_run_of_name(const Context& context);
 
+/// Declares an argument that is a run, see newest_run_of_name(); RUN in help.
+CLI::Option* add_run(CLI::App& app, const std::string& name, std::string& value,
+                     const std::string& help, const Context& context);
+
 /// Runs, and folders of numbered ones, in `folder`, sorted.
 [[nodiscard]] std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
 

@@ -56,8 +56,8 @@ bool on_processor(const RunFlags& flags) {
   if (flags.device.empty()) return false;
   const GpuRequest::Kind kind = parse_gpus(flags.gpus).kind;
   if (kind == GpuRequest::Kind::unsaid || kind == GpuRequest::Kind::none) return true;
-  throw Error(ErrorKind::command_line, "--gpus " + flags.gpus + " and --device " + flags.device +
-                                           " contradict each other; give one of them");
+  refuse_command("--gpus " + flags.gpus + " and --device " + flags.device +
+                 " contradict each other; give one of them");
 }
 
 /// The GPU that the flags request, or the one found without flags; none: the CPU.
@@ -117,10 +117,15 @@ void add_data_flags(CLI::App& app, DataCheck& check, const std::string& changed)
                "has changed");
 }
 
-void add_device_flags(CLI::App& app, RunFlags& flags) {
-  app.add_option("--set", flags.overrides, "change a key of the run file: a.b.c=value (repeatable)")
+CLI::Option* add_set_flag(CLI::App& app, std::vector<std::string>& overrides) {
+  return app
+      .add_option("--set", overrides, "change a key of the run file: a.b.c=value (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+}
+
+void add_device_flags(CLI::App& app, RunFlags& flags) {
+  add_set_flag(app, flags.overrides);
   app.add_option("--gpus", flags.gpus, "GPUs: N, 0,2,3, id:2, all, auto:N; 0 is the CPU")
       ->type_name("GPUS");
   take_one_of(app.add_option("--device", flags.device, "reference: plain loops, slow and exact"),
@@ -130,9 +135,8 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
               {"fp32", "tf32", "bf16", "fp16", "fp64"});
   app.add_flag("--no-tune", flags.no_tune,
                "skip auto-tuning: a GPU takes cuDNN's first engines, the CPU oneDNN's");
-  app.add_option("--threads", flags.threads, "CPU threads; 0: the config's, else all cores")
-      ->check(whole_number(0, 1024))
-      ->type_name("N");
+  add_count(app, "--threads", flags.threads, "CPU threads; 0: the config's, else all cores", 0,
+            1024);
 }
 
 std::vector<fs::path> config_folders() {

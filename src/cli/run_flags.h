@@ -15,7 +15,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace trainyard::cli {
 
@@ -33,6 +34,8 @@ struct RunFlags {
 void add_data_flags(CLI::App& app, DataCheck& check, const std::string& changed);
 /// Declares --config, which also takes a run for its config.yaml, and those of add_device_flags().
 void add_run_flags(CLI::App& app, RunFlags& flags, const Context& context);
+/// Declares --set.
+CLI::Option* add_set_flag(CLI::App& app, std::vector<std::string>& overrides);
 /// Declares --set, --device, --precision, --gpus, --no-tune and --threads.
 void add_device_flags(CLI::App& app, RunFlags& flags);
 /// Adds KEY=value, of the flag --KEY. Throws Error{command_line} if --set gives the key another

@@ -179,12 +179,11 @@ HostsSpawn hosts_of_file(const std::string& file, int ranks_per_host) {
 }
 
 void add_host_flags(CLI::App& app, SpawnFlags& flags) {
-  app.add_option(
-         "--replicas", flags.replicas,
-         "ranks on this machine: on the CPU with --gpus 0, else on the GPUs, which they share if "
-         "there are more ranks than GPUs")
-      ->check(whole_number(1, kMostReplicas))
-      ->type_name("N");
+  add_count(
+      app, "--replicas", flags.replicas,
+      "ranks on this machine: on the CPU with --gpus 0, else on the GPUs, which they share if "
+      "there are more ranks than GPUs",
+      1, kMostReplicas);
   app.add_option("--hosts", flags.hosts,
                  "file with one host per line: start the same ranks on each, through mpirun")
       ->type_name("FILE");
@@ -195,10 +194,9 @@ void add_host_flags(CLI::App& app, SpawnFlags& flags) {
 
 void add_spawn_flags(CLI::App& app, SpawnFlags& flags) {
   add_host_flags(app, flags);
-  app.add_option("--max-restarts", flags.max_restarts,
-                 "after a rank died (exit 8), restart from the last checkpoint at most N times")
-      ->check(whole_number(0, 1000))
-      ->type_name("N");
+  add_count(app, "--max-restarts", flags.max_restarts,
+            "after a rank died (exit 8), restart from the last checkpoint at most N times", 0,
+            1000);
 }
 
 void check_host_flags(const SpawnFlags& flags) {

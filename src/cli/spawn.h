@@ -91,7 +91,8 @@ struct SpawnSteps {
   /// Throws the errors of files and flags, so that they are printed once, not by every rank.
   std::function<void()> check;
   /// The arguments of the next attempt after a failure, given those of the first.
-  std::function<std::vector<std::string>(std::vector<std::string>)> resume_arguments;
+  std::function<std::vector<std::string>(std::vector<std::string>)> resume_arguments =
+      [](std::vector<std::string> arguments) { return arguments; };
   std::filesystem::path log_folder;  // see LocalSpawn
 };
 

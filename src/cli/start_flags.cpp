@@ -12,12 +12,8 @@
 namespace trainyard::cli {
 void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& context) {
   add_run_flags(app, flags.run, context);
-  app.add_option("--seed", flags.seed, "short for --set seed=N")
-      ->check(whole_number(0))
-      ->type_name("N");
-  app.add_option("--epochs", flags.epochs, "short for --set epochs=N")
-      ->check(whole_number(1))
-      ->type_name("N");
+  add_count(app, "--seed", flags.seed, "short for --set seed=N", 0);
+  add_count(app, "--epochs", flags.epochs, "short for --set epochs=N", 1);
   CLI::Option* init =
       app.add_option("--init", flags.init,
                      "start with the weights of a safetensors file, a checkpoint folder or a run "

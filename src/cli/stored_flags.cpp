@@ -48,18 +48,16 @@ void work_on_rank(const StoredFlags& flags, const Context& own,
 }  // namespace
 
 void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context) {
-  app.add_option("run", flags.path,
-                 "run folder, for its best weights, or runs/NAME, for the newest run there; or a "
-                 "checkpoint in one: its folder, the file checkpoints/best or checkpoints/last, or "
-                 "a .safetensors file")
+  add_run(app, "run", flags.path,
+          "run folder, for its best weights, or runs/NAME, for the newest run there; or a "
+          "checkpoint in one: its folder, the file checkpoints/best or checkpoints/last, or "
+          "a .safetensors file",
+          context)
       ->required()
-      ->transform(newest_run_of_name(context))
       ->type_name("RUN|CHECKPOINT");
-  app.add_option("--batch", flags.batch,
-                 "batch size, whatever the number of ranks; without it the run's")
-      ->check(whole_number(1, 1'000'000))
-      ->default_str("")
-      ->type_name("N");
+  add_count(app, "--batch", flags.batch,
+            "batch size, whatever the number of ranks; without it the run's", 1, 1'000'000)
+      ->default_str("");
   add_device_flags(app, flags.run);
   add_host_flags(app, flags.spawn);
 }
@@ -67,14 +65,10 @@ void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context)
 int with_stored_model(const StoredFlags& flags, const Context& context,
                       const std::function<void(StoredWork&)>& work,
                       const std::function<void()>& before) {
-  const SpawnSteps plan{
-      .check =
-          [&] {
-            static_cast<void>(open_model(flags, [](const std::string&) {}));
-            before();
-          },
-      .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
-      .log_folder = {}};
+  const SpawnSteps plan{.check = [&] {
+    static_cast<void>(open_model(flags, [](const std::string&) {}));
+    before();
+  }};
   return in_ranks(flags.run, flags.spawn, context, plan, [&](const Context& own) {
     work_on_rank(flags, own, work);
     return 0;

@@ -163,10 +163,8 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
              "train on each number of ranks, as in 1,2,4, and report what limits the speed-up")
           ->type_name("LIST");
   scaling->excludes("--layers")->excludes("--node-times")->excludes("--compare");
-  app.add_option("--rounds", flags.rounds,
-                 "starts of each number of ranks, in turn; of a suite's rows 1 unless given")
-      ->check(whole_number(1, 1000))
-      ->type_name("N");
+  add_count(app, "--rounds", flags.rounds,
+            "starts of each number of ranks, in turn; of a suite's rows 1 unless given", 1, 1000);
   app.add_flag("--inference", flags.inference,
                "with --scaling or --suite: forward passes over a batch on the device");
   add_output(app, "--plot,--output", flags.output,
@@ -212,12 +210,9 @@ void declare_bench(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<BenchFlags>();  // shared with the action, which outlives parsing
   ScalingFlags& shared = flags->scaling;
   add_run_flags(app, shared.run, context);
-  app.add_option("--batch", shared.batch, "samples per step (128); with --scaling per rank")
-      ->check(whole_number(1, 1 << 20))
-      ->type_name("N");
-  app.add_option("--windows", shared.windows, "timed windows; the median is reported")
-      ->check(whole_number(1, 1000))
-      ->type_name("N");
+  add_count(app, "--batch", shared.batch, "samples per step (128); with --scaling per rank", 1,
+            1 << 20);
+  add_count(app, "--windows", shared.windows, "timed windows; the median is reported", 1, 1000);
   app.add_option("--seconds", shared.window_seconds, "length of a window")
       ->check(number_between(0.01, 3600))
       ->type_name("SECONDS");

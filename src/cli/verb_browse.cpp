@@ -40,18 +40,12 @@ void declare_browse(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<BrowseFlags>();  // shared with the action, which outlives parsing
   add_run_flags(app, flags->run, context);
   app.add_flag("--val", flags->options.val, "validation samples instead of training samples");
-  app.add_option("--samples", flags->options.samples, "rows: the first samples of the epoch")
-      ->check(whole_number(1, 1000))
-      ->type_name("N");
-  app.add_option("--draws", flags->options.draws, "columns: number of epochs to show")
-      ->check(whole_number(1, 100))
-      ->type_name("N");
-  app.add_option("--epoch", flags->epoch, "the first of these epochs, from 1")
-      ->check(whole_number(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--side", flags->options.most_side, "maximum side of an image, in pixels")
-      ->check(whole_number(128, 4096))
-      ->type_name("N");
+  add_count(app, "--samples", flags->options.samples, "rows: the first samples of the epoch", 1,
+            1000);
+  add_count(app, "--draws", flags->options.draws, "columns: number of epochs to show", 1, 100);
+  add_count(app, "--epoch", flags->epoch, "the first of these epochs, from 1", 1, 1'000'000);
+  add_count(app, "--side", flags->options.most_side, "maximum side of an image, in pixels", 128,
+            4096);
   add_output(app, "-o,--output", flags->output, "the PNG file");
   action = [flags] { return browse_run(*flags); };
 }

@@ -119,9 +119,7 @@ int check(const CheckFlags& flags, const Context& context) {
 }
 
 int check_in_ranks(const CheckFlags& flags, const Context& context) {
-  const SpawnSteps plan{
-      .check = [&] { static_cast<void>(read_config(with_overrides(flags))); },
-      .resume_arguments = [](std::vector<std::string> arguments) { return arguments; }};
+  const SpawnSteps plan{.check = [&] { static_cast<void>(read_config(with_overrides(flags))); }};
   return in_ranks(flags.run, flags.spawn, context, plan,
                   [&](const Context& own) { return check(flags, own); });
 }

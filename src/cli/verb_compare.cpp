@@ -51,9 +51,8 @@ struct DiffFlags {
 RecordedRun read_run(const std::string& name) {
   const std::vector<std::filesystem::path> folders = find_runs(std::vector<std::string>{name});
   if (folders.size() > 1) {
-    throw Error(ErrorKind::command_line, "'" + name + "' has " + std::to_string(folders.size()) +
-                                             " runs; name one, such as '" +
-                                             folders.back().string() + "'");
+    refuse_command("'" + name + "' has " + std::to_string(folders.size()) +
+                   " runs; name one, such as '" + folders.back().string() + "'");
   }
   return read_recorded_run(folders.front(), SystemClock());
 }
@@ -98,14 +97,10 @@ void declare_compare(CLI::App& app, const Context& context, Action& action) {
 
 void declare_diff(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<DiffFlags>();  // shared with the action, which outlives parsing
-  app.add_option("before", flags->before, "run folder, or runs/NAME for the newest run there")
-      ->required()
-      ->transform(newest_run_of_name(context))
-      ->type_name("RUN");
-  app.add_option("after", flags->after, "the run to compare it with")
-      ->required()
-      ->transform(newest_run_of_name(context))
-      ->type_name("RUN");
+  add_run(app, "before", flags->before, "run folder, or runs/NAME for the newest run there",
+          context)
+      ->required();
+  add_run(app, "after", flags->after, "the run to compare it with", context)->required();
   app.add_flag("--json", flags->json, "as JSON");
   action = [flags] { return diff(*flags); };
 }

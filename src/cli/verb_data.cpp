@@ -47,10 +47,9 @@ config::Node source_map(const std::vector<std::string>& words) {
       continue;
     }
     if (equals == std::string::npos) {
-      throw Error(ErrorKind::command_line,
-                  "'" + word +
-                      "' is not KEY=VALUE: the source is a folder of images, or the "
-                      "keys of a source, as in: source=image_list file=list.csv");
+      refuse_command("'" + word +
+                     "' is not KEY=VALUE: the source is a folder of images, or the "
+                     "keys of a source, as in: source=image_list file=list.csv");
     }
     const std::string key = word.substr(0, equals);
     add(key, config::parse_yaml(word.substr(equals + 1), "train data pack " + key));
@@ -190,12 +189,9 @@ CLI::App* add_pack(CLI::App& data, PackFlags& flags) {
       ->required()
       ->expected(2, 64)
       ->type_name("SOURCE FILE");
-  command->add_option("--block", flags.block, "samples read together; 0: as many as fit 1 MiB")
-      ->check(whole_number(0, 1'000'000))
-      ->type_name("N");
-  command->add_option("--seed", flags.seed, "seed of the order in which samples are stored")
-      ->check(whole_number(0))
-      ->type_name("N");
+  add_count(*command, "--block", flags.block, "samples read together; 0: as many as fit 1 MiB", 0,
+            1'000'000);
+  add_count(*command, "--seed", flags.seed, "seed of the order in which samples are stored", 0);
   return command;
 }
 
@@ -269,9 +265,7 @@ CLI::App* add_read(CLI::App& data, ReadFlags& flags) {
   command->add_option("--seconds", flags.seconds, "how long to read")
       ->check(number_between(0.1, 3600))
       ->type_name("N");
-  command->add_option("--threads", flags.threads, "threads that read")
-      ->check(whole_number(1, 1024))
-      ->type_name("N");
+  add_count(*command, "--threads", flags.threads, "threads that read", 1, 1024);
   return command;
 }
 
@@ -301,15 +295,9 @@ void add_make(CLI::App& data, MakeFlags& flags) {
   shapes->add_option("destination", flags.folder, "folder, new or empty")
       ->required()
       ->type_name("FOLDER");
-  shapes->add_option("--train", flags.shapes.train, "training samples")
-      ->check(whole_number(5, 10'000'000))
-      ->type_name("N");
-  shapes->add_option("--test", flags.shapes.test, "test samples")
-      ->check(whole_number(1, 10'000'000))
-      ->type_name("N");
-  shapes->add_option("--seed", flags.shapes.seed, "seed of the drawings")
-      ->check(whole_number(0))
-      ->type_name("N");
+  add_count(*shapes, "--train", flags.shapes.train, "training samples", 5, 10'000'000);
+  add_count(*shapes, "--test", flags.shapes.test, "test samples", 1, 10'000'000);
+  add_count(*shapes, "--seed", flags.shapes.seed, "seed of the drawings", 0);
 }
 
 int make_data(const MakeFlags& flags) {

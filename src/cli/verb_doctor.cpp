@@ -29,8 +29,7 @@ int examine_machine(bool json) {
 int examine_run(const DoctorFlags& flags) {
   const std::filesystem::path folder = flags.run;
   if (!std::filesystem::is_directory(folder)) {
-    throw Error(ErrorKind::command_line,
-                "there is no run folder '" + flags.run + "'" + config::near_file(folder));
+    refuse_command("there is no run folder '" + flags.run + "'" + config::near_file(folder));
   }
   const RunHealth run = look_at_run(folder, SystemClock());
   print(flags.json ? json_line(health_json(run)) : health_text(run), flags.json);
@@ -41,12 +40,10 @@ int examine_run(const DoctorFlags& flags) {
 
 void declare_doctor(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<DoctorFlags>();  // shared with the action, which outlives parsing
-  app.add_option(
-         "run", flags->run,
-         "run folder, or runs/NAME: reports whether the run is working (exit 10), hangs (11), is "
-         "dead (12) or has ended (its own exit code)")
-      ->transform(newest_run_of_name(context))
-      ->type_name("RUN");
+  add_run(app, "run", flags->run,
+          "run folder, or runs/NAME: reports whether the run is working (exit 10), hangs (11), is "
+          "dead (12) or has ended (its own exit code)",
+          context);
   app.add_flag("--json", flags->json, "as JSON");
   action = [flags] {
     return flags->run.empty() ? examine_machine(flags->json) : examine_run(*flags);

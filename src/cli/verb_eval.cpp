@@ -72,9 +72,8 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
       ->type_name("val|train|FOLDER");
   add_data_flags(app, flags->check,
                  "evaluate although the split of the run has changed since it was trained");
-  app.add_option("--top-k", flags->request.top,
-                 "k of the top-k accuracy, where there are more classes")
-      ->check(whole_number(1, 1'000'000))
+  add_count(app, "--top-k", flags->request.top,
+            "k of the top-k accuracy, where there are more classes", 1, 1'000'000)
       ->type_name("K");
   app.add_option("--out", flags->out,
                  "folder of the tables and plots; without it the folder eval of the run")

@@ -30,7 +30,7 @@ int exit_code_of(const RateSearch& search) {
 
 int find_rate(const FindFlags& flags, const Context& context) {
   if (!(flags.options.from < flags.options.to)) {
-    throw Error(ErrorKind::command_line, "--from must be below --to");
+    refuse_command("--from must be below --to");
   }
   const std::string csv = place_for("--csv", flags.csv);
   const std::string output = place_for("--output", flags.output);
@@ -69,9 +69,8 @@ void declare_find_lr(CLI::App& app, const Context& context, Action& action) {
   app.add_option("--to", flags->options.to, "learning rate of the last step")
       ->check(number_between(kLeast, kMost))
       ->type_name("RATE");
-  app.add_option("--steps", flags->options.steps, "steps, each with the next batch of the data")
-      ->check(whole_number(2, 1'000'000))
-      ->type_name("N");
+  add_count(app, "--steps", flags->options.steps, "steps, each with the next batch of the data", 2,
+            1'000'000);
   add_output(app, "--csv", flags->csv, "write step, lr, loss and smoothed loss to this file");
   add_output(app, "-o,--output", flags->output, "plot, .png, .svg or .pdf");
   app.add_flag("--json", flags->json, "the result as JSON");

@@ -41,10 +41,9 @@ int generate(const GenerateFlags& flags) {
 
 void declare_generate(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<GenerateFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->folder,
-                 "run folder, runs/NAME, or checkpoint, of a model that predicts tokens of text")
+  add_run(app, "run", flags->folder,
+          "run folder, runs/NAME, or checkpoint, of a model that predicts tokens of text", context)
       ->required()
-      ->transform(newest_run_of_name(context))
       ->type_name("RUN|CHECKPOINT");
   app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("WORDS");
   app.add_option(
@@ -54,12 +53,9 @@ void declare_generate(CLI::App& app, const Context& context, Action& action) {
       ->delimiter(',')
       ->check(number_between(0, 100))
       ->type_name("LIST");
-  app.add_option("--length", flags->length, "tokens of a text, 400 unless the run says otherwise")
-      ->check(whole_number(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--seed", flags->seed, "seed of the draws; without it the run's")
-      ->check(whole_number(0))
-      ->type_name("N");
+  add_count(app, "--length", flags->length, "tokens of a text, 400 unless the run says otherwise",
+            1, 1'000'000);
+  add_count(app, "--seed", flags->seed, "seed of the draws; without it the run's", 0);
   add_device_flags(app, flags->run);
   action = [flags] { return generate(*flags); };
 }

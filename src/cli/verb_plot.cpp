@@ -31,11 +31,11 @@ struct PlotFlags {
 std::int64_t samples_of(const RunConfig& run, const PlotFlags& flags) {
   const auto samples = flags.samples ? flags.samples : expected_samples(run);
   if (samples) return *samples;
-  throw Error(ErrorKind::command_line, run.data.train.where.text() +
-                                           ": --schedule reads no data, and the number of "
-                                           "samples of source '" +
-                                           std::string(run.data.train.source->name()) +
-                                           "' is not in the file; give it with --samples N");
+  refuse_command(run.data.train.where.text() +
+                 ": --schedule reads no data, and the number of "
+                 "samples of source '" +
+                 std::string(run.data.train.source->name()) +
+                 "' is not in the file; give it with --samples N");
 }
 
 int plot_schedule(const PlotFlags& flags, const std::string& output, const Context& context) {
@@ -57,9 +57,8 @@ int plot_runs(const PlotFlags& flags, const std::string& output, const Context& 
 int plot(const PlotFlags& flags, const Context& context) {
   const bool schedule = !flags.schedule.config.empty();
   if (schedule == !flags.runs.empty()) {
-    throw Error(ErrorKind::command_line,
-                schedule ? "--schedule draws a run that has not begun; leave out the run folders"
-                         : "name run folders, or a run file with --schedule FILE");
+    refuse_command(schedule ? "--schedule draws a run that has not begun; leave out the run folders"
+                            : "name run folders, or a run file with --schedule FILE");
   }
   const std::string output = place_for("--output", flags.output);
   require_image(output);
@@ -86,19 +85,11 @@ void add_schedule_flags(CLI::App& app, PlotFlags& flags) {
       app.add_option("--schedule", flags.schedule.config,
                      "the learning rates of this run file, without data and GPU")
           ->type_name("FILE");
-  app.add_option("--set", flags.schedule.overrides,
-                 "change a key of the run file: a.b.c=value (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE")
+  add_set_flag(app, flags.schedule.overrides)->needs(schedule);
+  add_count(app, "--samples", flags.samples, "training samples, for data whose size is not known",
+            1)
       ->needs(schedule);
-  app.add_option("--samples", flags.samples, "training samples, for data whose size is not known")
-      ->check(whole_number(1))
-      ->type_name("N")
-      ->needs(schedule);
-  app.add_option("--replicas", flags.replicas, "ranks of the run")
-      ->check(whole_number(1, 1 << 20))
-      ->type_name("N")
-      ->needs(schedule);
+  add_count(app, "--replicas", flags.replicas, "ranks of the run", 1, 1 << 20)->needs(schedule);
 }
 
 }  // namespace

@@ -242,9 +242,7 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
   app.add_option("--text", flags->inputs.texts, "a text (repeatable)")
       ->allow_extra_args(false)
       ->type_name("WORDS");
-  app.add_option("--top-k", flags->top, "classes of each prediction")
-      ->check(whole_number(1, 1'000'000))
-      ->type_name("K");
+  add_count(app, "--top-k", flags->top, "classes of each prediction", 1, 1'000'000)->type_name("K");
   auto* const csv = app.add_flag("--csv", flags->csv, "a CSV table with a header");
   app.add_flag("--json", flags->json, "JSON lines")->excludes(csv);
   app.add_option("--layer", flags->layer,

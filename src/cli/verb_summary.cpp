@@ -22,8 +22,8 @@
 #include "model/model_programs.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
-#include "run/config/parameter_overrides.h"
 #include "run/config/losses.h"
+#include "run/config/parameter_overrides.h"
 #include "run/session/session_model.h"
 
 namespace trainyard::cli {
@@ -43,9 +43,9 @@ struct SummaryFlags {
 std::string plan_for_gpu(const RunConfig& run, ModelOptions options, std::int64_t batch,
                          bool json) {
   if (run.precision == Precision::fp64) {
-    throw Error(ErrorKind::command_line,
-                "--target cuda computes in fp32, tf32, bf16 or fp16, not in fp64: give "
-                "--precision");
+    refuse_command(
+        "--target cuda computes in fp32, tf32, bf16 or fp16, not in fp64: give "
+        "--precision");
   }
   options.target = cuda_target(run.precision.value_or(Precision::fp32));
   const TrainingGraph graph = make_training_graph(run, batch);
@@ -172,12 +172,10 @@ void declare_summary(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<SummaryFlags>();  // shared with the action, which outlives parsing
   add_run_flags(app, flags->run, context);
   app.add_flag("--json", flags->json, "as JSON");
-  app.add_option(
-         "--depth", flags->depth,
-         "one row for the layers of a block at this level of blocks; of more than 60 layers "
-         "1 unless given")
-      ->check(whole_number(1, 1000))
-      ->type_name("N");
+  add_count(app, "--depth", flags->depth,
+            "one row for the layers of a block at this level of blocks; of more than 60 layers "
+            "1 unless given",
+            1, 1000);
   app.add_flag("--all", flags->all, "one row for each layer, also of more than 60")
       ->excludes("--depth");
   add_output(app, "--svg", flags->svg, "draw the network there too, each kind of block once");

@@ -306,20 +306,15 @@ void declare_sweep(CLI::App& app, const Context& context, Action& action) {
                  "KEY=lin:0..0.5")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUES");
-  app.add_option("--seeds", flags->seeds,
-                 "each run with N seeds, from that of the config or of --seed; then their mean and "
-                 "deviation too")
-      ->check(whole_number(1, 10'000))
-      ->type_name("N");
-  app.add_option("--random", flags->random, "draw N combinations instead of running all")
-      ->check(whole_number(1, 10'000))
-      ->type_name("N");
-  app.add_option("--random-seed", flags->random_seed, "seed of the draws of --random")
-      ->check(whole_number(0))
-      ->type_name("N");
-  app.add_option("--jobs", flags->jobs, "runs at a time (default: one for each of --gpus, else 1)")
-      ->check(whole_number(1, 1024))
-      ->type_name("N");
+  add_count(app, "--seeds", flags->seeds,
+            "each run with N seeds, from that of the config or of --seed; then their mean and "
+            "deviation too",
+            1, 10'000);
+  add_count(app, "--random", flags->random, "draw N combinations instead of running all", 1,
+            10'000);
+  add_count(app, "--random-seed", flags->random_seed, "seed of the draws of --random", 0);
+  add_count(app, "--jobs", flags->jobs, "runs at a time (default: one for each of --gpus, else 1)",
+            1, 1024);
   app.add_option("--out", flags->out, "folder of the sweep (default: sweeps/NAME)")
       ->type_name("FOLDER");
   add_time_flag(app, flags->max_seconds,

@@ -26,10 +26,10 @@
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/resolved_config.h"
+#include "run/config_changes.h"
 #include "run/resume_checks.h"
 #include "run/run_folder.h"
 #include "run/training_run.h"
-#include "run/typed_paths.h"
 
 namespace trainyard::cli {
 namespace {
@@ -130,18 +130,16 @@ fs::path folder_to_resume(const TrainFlags& flags, const std::string& name) {
   if (!flags.out.empty()) return flags.out;
   const auto newest = newest_unfinished_run("runs", name);
   if (!newest) {
-    throw Error(
-        ErrorKind::command_line,
-        "--resume: runs/" + name + " has no unfinished run; leave out --resume to start one");
+    refuse_command("--resume: runs/" + name +
+                   " has no unfinished run; leave out --resume to start one");
   }
   return *newest;
 }
 
 RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
   if (!is_run_folder(folder)) {
-    throw Error(ErrorKind::command_line,
-                "'" + folder.string() + "' is not a run folder: it has no config.yaml of a run" +
-                    (fs::exists(folder) ? "" : config::near_file(folder)));
+    refuse_command("'" + folder.string() + "' is not a run folder: it has no config.yaml of a run" +
+                   (fs::exists(folder) ? "" : config::near_file(folder)));
   }
   return read_config_of_run(folder, overrides_of(flags));
 }
@@ -323,10 +321,9 @@ void declare_train(CLI::App& app, const Context& context, Action& action) {
 
 void declare_resume(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->resume_folder, "run folder, or runs/NAME for the newest run there")
-      ->required()
-      ->transform(newest_run_of_name(context))
-      ->type_name("RUN");
+  add_run(app, "run", flags->resume_folder, "run folder, or runs/NAME for the newest run there",
+          context)
+      ->required();
   add_device_flags(app, flags->run);
   add_spawn_flags(app, flags->spawn);
   add_output_flags(app, *flags);

@@ -98,9 +98,8 @@ RunHealth look_at_run(const std::filesystem::path& folder, const Clock& clock) {
   const auto status = read_status(file);
   if (!status) {
     std::error_code ignored;
-    throw Error(ErrorKind::command_line,
-                "'" + folder.string() + "' is not a run folder: it has no status.json" +
-                    (std::filesystem::exists(file, ignored) ? " that can be read" : ""));
+    refuse_command("'" + folder.string() + "' is not a run folder: it has no status.json" +
+                   (std::filesystem::exists(file, ignored) ? " that can be read" : ""));
   }
   const bool here = status->host == host_name();
   return judged({.folder = folder,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -131,14 +130,6 @@ class Filling {
   std::set<std::string> misshapen_;  // layers
 };
 
-/// "2: head.weight, head.bias", "20: a, b, c and 17 more".
-std::string counted(const Names& names, std::size_t shown) {
-  const std::size_t named = std::min(names.size(), shown);
-  std::string text = std::to_string(names.size()) + ": " + joined(std::span(names).first(named));
-  if (named < names.size()) text += " and " + std::to_string(names.size() - named) + " more";
-  return text;
-}
-
 /// The hash of the tensors with their names and types, except those that a pattern skips.
 std::string hash_of(const SafetensorsFile& file, const InitFlags& flags) {
   Hash128 hash;
@@ -197,6 +188,13 @@ void initialize_from(Model& model, InitialWeights& weights) {
   weights.tensors.reset();
 }
 
+std::string first_names(std::span<const std::string> names, std::size_t shown) {
+  const std::size_t named = std::min(names.size(), shown);
+  std::string text = std::to_string(names.size()) + ": " + joined(names.first(named));
+  if (named < names.size()) text += " and " + std::to_string(names.size() - named) + " more";
+  return text;
+}
+
 std::string text_of(const InitialWeights& weights, std::size_t shown) {
   const InitReport& report = weights.report;
   const std::size_t all = report.loaded.size() + report.left_new.size();
@@ -205,7 +203,7 @@ std::string text_of(const InitialWeights& weights, std::size_t shown) {
   std::string text = "--init: loaded " + count + " " + std::to_string(all) +
                      " tensors of the network from " + weights.path.string();
   const auto add = [&](const std::string& what, const Names& names) {
-    if (!names.empty()) text += "\n  " + what + " " + counted(names, shown);
+    if (!names.empty()) text += "\n  " + what + " " + first_names(names, shown);
   };
   add("loaded", report.loaded);
   add("converted to the network's type", report.converted);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,5 +65,9 @@ void initialize_from(Model& model, InitialWeights& weights);
 /// checked.
 void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags,
                          const std::string& advice);
+
+/// The number of the names and the first of them, as many as are shown: "2: head.weight,
+/// head.bias", "20: a, b, c and 17 more".
+[[nodiscard]] std::string first_names(std::span<const std::string> names, std::size_t shown);
 
 }  // namespace trainyard

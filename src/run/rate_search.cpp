@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "run/session/session.h"
-#include "run/session/session_device.h"
 
 namespace trainyard {
 

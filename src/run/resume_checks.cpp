@@ -66,9 +66,8 @@ void require_config_of_run(RunConfig given, const std::string& name, const RunCo
   }
   if (found.size() > kShown)
     message += "\n  and " + std::to_string(found.size() - kShown) + " more";
-  throw Error(ErrorKind::command_line, message + "\nto continue with the run's own config: " +
-                                           resume_command(folder.string()) +
-                                           " (--set changes a key of it)");
+  refuse_command(message + "\nto continue with the run's own config: " +
+                 resume_command(folder.string()) + " (--set changes a key of it)");
 }
 
 std::optional<fs::path> done_run(const fs::path& root, const WantedRun& wanted,

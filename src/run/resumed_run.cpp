@@ -13,7 +13,6 @@
 #include "run/reproduction.h"
 #include "run/session/session.h"
 #include "run/snapshot.h"
-#include "run/typed_paths.h"
 
 namespace trainyard {
 

@@ -101,9 +101,8 @@ bool make_folder_in(const Disk& disk, const fs::path& parent, const std::string&
 /// Throws Error{command_line} for a folder that --out must not touch.
 void require_free(const fs::path& path) {
   if (!holds_something(path)) return;
-  throw Error(ErrorKind::command_line,
-              "--out: '" + path.string() + "' is not empty; name another folder" +
-                  (is_run_folder(path) ? ", or continue its run with --resume" : ""));
+  refuse_command("--out: '" + path.string() + "' is not empty; name another folder" +
+                 (is_run_folder(path) ? ", or continue its run with --resume" : ""));
 }
 
 bool is_file(const fs::path& path) {
@@ -112,8 +111,8 @@ bool is_file(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_locked(const fs::path& path) {
-  throw Error(ErrorKind::command_line, "another process is writing into '" + path.string() +
-                                           "'; wait until it ends, or name another folder");
+  refuse_command("another process is writing into '" + path.string() +
+                 "'; wait until it ends, or name another folder");
 }
 
 }  // namespace
@@ -124,11 +123,10 @@ void require_plain_name(const std::string& name) {
                        return letter > ' ' && letter != '/' && letter != '\\' && letter != 127;
                      });
   if (plain) return;
-  throw Error(
-      ErrorKind::command_line,
+  refuse_command(
       "--name: '" + name +
-          "' is not a plain folder name: it must have no blanks, no '/' and no '\\', and begin "
-          "with neither '.' nor '-'");
+      "' is not a plain folder name: it must have no blanks, no '/' and no '\\', and begin "
+      "with neither '.' nor '-'");
 }
 
 RunFolder::RunFolder(const Disk& disk, fs::path path) : disk_(&disk), path_(std::move(path)) {}
@@ -218,8 +216,7 @@ RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
 
 RunFolder RunFolder::open(const Disk& disk, const fs::path& path) {
   if (!is_file(path / kConfigName)) {
-    throw Error(ErrorKind::command_line,
-                "'" + path.string() + "' is not a run folder: it has no config.yaml");
+    refuse_command("'" + path.string() + "' is not a run folder: it has no config.yaml");
   }
   RunFolder folder(disk, path);
   if (!folder.lock()) refuse_locked(path);

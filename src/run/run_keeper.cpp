@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
-#include "report/sinks.h"
 #include "run/config_changes.h"
 
 namespace trainyard {

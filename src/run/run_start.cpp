@@ -5,10 +5,10 @@
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
 #include "run/config/resolved_config.h"
+#include "run/config_changes.h"
 #include "run/reproduction.h"
 #include "run/resumed_run.h"
 #include "run/training_files.h"
-#include "run/typed_paths.h"
 
 namespace trainyard {
 

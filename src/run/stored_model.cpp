@@ -114,7 +114,7 @@ fs::path checkpoint_of_pointer(const fs::path& path) {
 fs::path run_of(const fs::path& path) {
   const std::string name = "'" + path.string() + "'";
   if (!is_something(path)) {
-    throw Error(ErrorKind::command_line, "no run or checkpoint " + name + config::near_file(path));
+    refuse_command("no run or checkpoint " + name + config::near_file(path));
   }
   if (is_run_folder(path)) return path;
   std::error_code ignored;
@@ -126,11 +126,10 @@ fs::path run_of(const fs::path& path) {
     if (is_run_folder(above)) return fs::proximate(above, ignored);
   }
   if (!weights) {
-    throw Error(ErrorKind::command_line,
-                name +
-                    " is not a run folder: it has no config.yaml of a run; nor is it a "
-                    "checkpoint of one, with a " +
-                    kManifestName);
+    refuse_command(name +
+                   " is not a run folder: it has no config.yaml of a run; nor is it a "
+                   "checkpoint of one, with a " +
+                   kManifestName);
   }
   throw Error(ErrorKind::checkpoint,
               name +

@@ -122,7 +122,7 @@ Prompt read_prompt(const std::string& text, const Vocabulary& vocabulary, const 
     if (vocabulary.unknown()) prompt.unknown = unknown_units(read, vocabulary);
     return prompt;
   } catch (const Error& error) {
-    throw Error(ErrorKind::command_line, error.what());
+    refuse_command(error.what());
   }
 }
 

@@ -16,7 +16,6 @@
 #include "run/run_keeper.h"
 #include "run/run_start.h"
 #include "run/session/session.h"
-#include "run/session/session_device.h"
 #include "run/session/session_model.h"
 #include "run/session/session_weights.h"
 #include "run/snapshot.h"

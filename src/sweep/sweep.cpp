@@ -19,9 +19,10 @@
 #include "report/epoch_line.h"
 #include "report/status.h"
 #include "run/config/resolved_config.h"
+#include "run/config_changes.h"
 #include "run/resume_checks.h"
 #include "run/run_folder.h"
-#include "run/typed_paths.h"
+#include "sweep/job_pool.h"
 
 namespace trainyard {
 
