@@ -226,9 +226,7 @@ std::vector<PlotPoint> smoothed(std::vector<PlotPoint> values, double factor) {
 }
 
 void check_curve_output(const std::filesystem::path& output, bool has_gnuplot) {
-  const auto refuse = [](const std::string& text) {
-    throw Error(ErrorKind::command_line, "--output: " + text);
-  };
+  const auto refuse = [](const std::string& text) { refuse_command("--output: " + text); };
   std::error_code ignored;
   const std::string ending = lower_case(output.extension().string());
   const bool stream = output_place(output).is_stream();

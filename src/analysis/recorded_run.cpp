@@ -97,7 +97,7 @@ std::vector<fs::path> runs_of(const std::string& argument) {
   } else if (is_folder(argument)) {
     add_runs(argument, kLevels, runs);
   }
-  if (runs.empty()) throw Error(ErrorKind::command_line, refusal_of(argument));
+  if (runs.empty()) refuse_command(refusal_of(argument));
   return runs;
 }
 

@@ -113,9 +113,8 @@ class Curves {
     if (known.empty()) return;  // no run has finished an epoch
     std::ranges::sort(known);
     known.erase(std::unique(known.begin(), known.end()), known.end());
-    throw Error(ErrorKind::command_line, "--curves: no run has a column '" + column + "'" +
-                                             config::suggestion(column, known) +
-                                             " (known: " + joined(known) + ")");
+    refuse_command("--curves: no run has a column '" + column + "'" +
+                   config::suggestion(column, known) + " (known: " + joined(known) + ")");
   }
 
   [[nodiscard]] PlotPanel panel_of(const std::string& column) const {

@@ -86,9 +86,9 @@ class Grouping {
         table_.rows, [&](const RunTableRow& row) { return !row.values[key].empty(); });
     if (known) return;
     const Values differ = tabulate(runs_).keys;
-    throw Error(ErrorKind::command_line,
-                "--by: no run has a key '" + by_[key] + "'" + config::suggestion(by_[key], differ) +
-                    (differ.empty() ? "" : " (keys that differ: " + joined(differ) + ")"));
+    refuse_command("--by: no run has a key '" + by_[key] + "'" +
+                   config::suggestion(by_[key], differ) +
+                   (differ.empty() ? "" : " (keys that differ: " + joined(differ) + ")"));
   }
 
   [[nodiscard]] Values values_of(std::size_t row) const {

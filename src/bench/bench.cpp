@@ -12,7 +12,6 @@
 #include "formats/json.h"
 #include "graph/graph.h"
 #include "graph/network_input.h"
-#include "run/session/session_device.h"
 #include "run/session/session_model.h"
 
 namespace trainyard {
@@ -85,10 +84,9 @@ void measure_passes(StepRunner& runner, const BenchOptions& options,
 void check_shards_divide(const RunConfig& run, std::int64_t batch) {
   const std::int64_t shards = run.batch.shards.value_or(1);
   if (batch % shards == 0) return;
-  throw Error(ErrorKind::command_line,
-              "a batch of " + std::to_string(batch) +
-                  " samples is not divisible by 'batch.shards: " + std::to_string(shards) +
-                  "'; give a --batch that is a multiple of " + std::to_string(shards));
+  refuse_command("a batch of " + std::to_string(batch) +
+                 " samples is not divisible by 'batch.shards: " + std::to_string(shards) +
+                 "'; give a --batch that is a multiple of " + std::to_string(shards));
 }
 
 ShardsCost measure_shards(const RunConfig& run, const TrainingGraph& graph,
@@ -136,8 +134,7 @@ BenchResult bench_on_device(const RunConfig& run, const BenchOptions& options,
                             const std::function<double()>& now, double started) {
   check_shards_divide(run, options.batch);
   if (options.spans && options.device.kind != DeviceChoice::Kind::gpu) {
-    throw Error(ErrorKind::command_line,
-                "--node-times is of a GPU, and this run is on the CPU; choose one with --gpus");
+    refuse_command("--node-times is of a GPU, and this run is on the CPU; choose one with --gpus");
   }
   const SessionDevice device = make_device(options.device, run);
   const TrainingGraph graph = make_training_graph(run, options.batch);

@@ -168,9 +168,9 @@ std::vector<StepSpan> step_spans(const std::vector<std::vector<LaunchSpan>>& rep
 std::vector<StepSpan> measure_spans(StepRunner& runner, TimedRecording* recording,
                                     const std::vector<counted::Launch>& launches) {
   if (recording == nullptr) {
-    throw Error(ErrorKind::command_line,
-                "--node-times needs a GPU part whose kernels note when they run, and this one was "
-                "built without; configure a build with -DTRAINYARD_NODE_TIMES=ON");
+    refuse_command(
+        "--node-times needs a GPU part whose kernels note when they run, and this one was "
+        "built without; configure a build with -DTRAINYARD_NODE_TIMES=ON");
   }
   std::vector<std::vector<LaunchSpan>> replays;
   for (int replay = 0; replay < kReplays; ++replay) {

@@ -1,5 +1,4 @@
 // `train export`: a run's network for other programs; `train import`: their weights for a network.
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>

@@ -115,8 +115,7 @@ struct Override {
 };
 
 [[noreturn]] void refuse_override(const std::string& text, const std::string& reason) {
-  throw Error(ErrorKind::command_line,
-              std::string(kSetPrefix) + shell_quoted(text) + ": " + reason);
+  refuse_command(std::string(kSetPrefix) + shell_quoted(text) + ": " + reason);
 }
 
 Override parse_override(const std::string& text) {
@@ -135,7 +134,7 @@ Override parse_override(const std::string& text) {
   try {
     result.value = parse_yaml(text.substr(equals + 1), result.where.file);
   } catch (const Error& error) {
-    throw Error(ErrorKind::command_line, error.what());
+    refuse_command(error.what());
   }
   return result;
 }

@@ -11,6 +11,7 @@
 #include "checkpoint/tensor_slots.h"
 #include "config/diagnostics.h"
 #include "formats/float_types.h"
+#include "run/initial_weights.h"
 
 namespace trainyard {
 namespace {
@@ -182,14 +183,6 @@ class Import {
   Words faults_;
 };
 
-/// "2: head.weight, head.bias", "20: a, b, c and 17 more".
-std::string first_of(const Words& names, std::size_t shown) {
-  const std::size_t named = std::min(names.size(), shown);
-  std::string text = std::to_string(names.size()) + ": " + joined(std::span(names).first(named));
-  if (named < names.size()) text += " and " + std::to_string(names.size() - named) + " more";
-  return text;
-}
-
 }  // namespace
 
 ImportedWeights import_weights(const SafetensorsFile& file, const std::string& source,
@@ -202,9 +195,10 @@ std::string text_of(const ImportedWeights& imported, std::size_t shown) {
   std::string text =
       imported.missing.empty() ? "all " : std::to_string(imported.tensors.size()) + " of ";
   text += count_text(static_cast<std::int64_t>(all), "tensor") + " of the network";
-  if (!imported.missing.empty()) text += "\n  not in the file " + first_of(imported.missing, shown);
+  if (!imported.missing.empty())
+    text += "\n  not in the file " + first_names(imported.missing, shown);
   if (!imported.unused.empty())
-    text += "\n  of the file, not used " + first_of(imported.unused, shown);
+    text += "\n  of the file, not used " + first_names(imported.unused, shown);
   return text;
 }
 

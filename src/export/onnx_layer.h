@@ -111,7 +111,7 @@ struct OnnxForm {
 /// One for each op that a network may name.
 [[nodiscard]] std::span<const OnnxForm> onnx_forms();
 
-// Layers with weights (onnx_products.cpp, onnx_recurrent.cpp).
+// Layers with weights (onnx_weighted.cpp, onnx_recurrent.cpp).
 void emit_conv(const OnnxLayer& layer);
 void emit_conv_transpose(const OnnxLayer& layer);
 void emit_dense(const OnnxLayer& layer);
@@ -119,7 +119,7 @@ void emit_embedding(const OnnxLayer& layer);
 void emit_one_hot(const OnnxLayer& layer);
 void emit_recurrent(const OnnxLayer& layer);
 
-// Normalisations (onnx_norms.cpp).
+// Normalisations (onnx_weighted.cpp too).
 void emit_bn(const OnnxLayer& layer);
 void emit_layer_norm(const OnnxLayer& layer);
 void emit_group_norm(const OnnxLayer& layer);  // instance norm too

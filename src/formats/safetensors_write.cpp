@@ -1,4 +1,6 @@
+// The element types of a file, and writing one.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 
@@ -9,6 +11,24 @@
 namespace trainyard {
 
 namespace {
+
+struct TypeFacts {
+  std::string_view name;
+  std::size_t bytes;  // of one element
+  std::optional<DType> computed_in;
+};
+
+/// In the order of StoredType.
+constexpr std::array<TypeFacts, 7> kTypes = {{{"F64", 8, DType::f64},
+                                              {"F32", 4, DType::f32},
+                                              {"F16", 2, DType::f16},
+                                              {"BF16", 2, DType::bf16},
+                                              {"I64", 8, std::nullopt},
+                                              {"I32", 4, DType::i32},
+                                              {"U8", 1, DType::u8}}};
+static_assert(kTypes.size() == static_cast<std::size_t>(StoredType::u8) + 1);
+
+const TypeFacts& facts_of(StoredType type) { return kTypes.at(static_cast<std::size_t>(type)); }
 
 void check_tensor(const NamedTensor& tensor) {
   std::uint64_t bytes = size_of(tensor.type);
@@ -54,6 +74,16 @@ std::string header_text(const std::vector<const NamedTensor*>& order,
 }
 
 }  // namespace
+
+std::string_view safetensors_name(StoredType type) { return facts_of(type).name; }
+std::size_t size_of(StoredType type) { return facts_of(type).bytes; }
+std::optional<DType> dtype_of(StoredType type) { return facts_of(type).computed_in; }
+
+StoredType stored_type_of(DType type) {
+  const auto* const found =
+      std::ranges::find(kTypes, std::optional<DType>(type), &TypeFacts::computed_in);
+  return static_cast<StoredType>(found - kTypes.begin());
+}
 
 std::uint64_t SafetensorsImage::size() const {
   std::uint64_t bytes = head.size();

@@ -28,12 +28,11 @@ bool is_split(const std::string& data) { return data == "val" || data == "train"
 void require_folder(const std::string& data) {
   std::error_code ignored;
   if (fs::is_directory(data, ignored)) return;
-  throw Error(ErrorKind::command_line,
-              "--data '" + data +
-                  "': expected val, train, or a folder with one folder of images per class" +
-                  (fs::exists(data, ignored) ? "" : config::near_file(data)) +
-                  "; other data: --set data.val.KEY=VALUE changes where the validation split is "
-                  "read");
+  refuse_command("--data '" + data +
+                 "': expected val, train, or a folder with one folder of images per class" +
+                 (fs::exists(data, ignored) ? "" : config::near_file(data)) +
+                 "; other data: --set data.val.KEY=VALUE changes where the validation split is "
+                 "read");
 }
 
 /// Folders of images, one for each class.

@@ -90,13 +90,12 @@ ValueId output_of_layer(const RunConfig& run, const Graph& network, const std::s
   std::vector<std::string> names;
   for (const Node& node : network.nodes) names.push_back(node.path);
   const bool closing = std::ranges::find(whole.nodes, layer, &Node::path) != whole.nodes.end();
-  throw Error(ErrorKind::command_line,
-              closing ? "--layer: '" + layer +
-                            "' is computed with the loss, and its output is what predict gives "
-                            "without --layer; name a layer before it"
-                      : "--layer: the network has no layer '" + layer +
-                            "', by the names that train summary prints" +
-                            config::suggestion(layer, names));
+  refuse_command(closing ? "--layer: '" + layer +
+                               "' is computed with the loss, and its output is what predict gives "
+                               "without --layer; name a layer before it"
+                         : "--layer: the network has no layer '" + layer +
+                               "', by the names that train summary prints" +
+                               config::suggestion(layer, names));
 }
 
 SessionDevice inference_device(const StoredModel& stored, DeviceChoice choice, RankGroup& ranks) {

@@ -158,9 +158,7 @@ std::vector<PredictionInput> inputs_below(const fs::path& folder, const Wanted& 
   return inputs;
 }
 
-[[noreturn]] void refuse_input(const std::string& what) {
-  throw Error(ErrorKind::command_line, what);
-}
+[[noreturn]] void refuse_input(const std::string& what) { refuse_command(what); }
 
 /// What a path of the command line is.
 enum class PathKind { standard_input, folder, file };

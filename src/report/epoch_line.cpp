@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <csignal>
 
 #include "base/clock.h"
@@ -48,20 +49,9 @@ std::string signal_name(int signal) {
   }
 }
 
-/// Why it ended, as a word for programs.
-const char* reason_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::completed:
-      return "completed";
-    case Outcome::stopped_early:
-      return "early_stop";
-    case Outcome::out_of_time:
-      return "max_time";
-    case Outcome::interrupted:
-      return "signal";
-  }
-  return "?";
-}
+/// Why it ended, as a word for programs: in the order of Outcome.
+constexpr std::array<const char*, 4> kReasons = {"completed", "early_stop", "signal", "max_time"};
+static_assert(kReasons.size() == static_cast<std::size_t>(Outcome::out_of_time) + 1);
 
 std::string cause_of(const RunEnd& end) {
   switch (end.outcome) {
@@ -102,7 +92,8 @@ std::string how_to_go_on(const RunEnd& end) {
 }
 
 std::string json_end(const RunEnd& end) {
-  Json json = {{"event", is_done(end) ? "done" : "stopped"}, {"reason", reason_of(end.outcome)}};
+  Json json = {{"event", is_done(end) ? "done" : "stopped"},
+               {"reason", kReasons.at(static_cast<std::size_t>(end.outcome))}};
   if (end.outcome == Outcome::interrupted) json["signal"] = signal_name(end.signal);
   json["epochs"] = end.reached.epoch;
   json["step"] = end.reached.step;

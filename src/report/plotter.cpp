@@ -78,9 +78,7 @@ Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>&
 }  // namespace
 
 void check_plot_output(const fs::path& output, bool has_gnuplot) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::command_line, "--plot: " + what);
-  };
+  const auto refuse = [&](const std::string& what) { refuse_command("--plot: " + what); };
   std::error_code ignored;
   if (!output.has_filename() || fs::is_directory(output, ignored)) {
     refuse("'" + output.string() +

@@ -1,6 +1,7 @@
 #include "report/progress.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 
@@ -9,27 +10,14 @@ namespace {
 /// As in the watchdog of several ranks (ranks/rendezvous/watchdog_board.h).
 constexpr double kHangSteps = 20;
 
+/// In the order of RunPhase.
+constexpr std::array<std::string_view, 7> kPhases = {
+    "starting", "reading_data", "building", "loading", "training", "evaluating", "saving"};
+static_assert(kPhases.size() == static_cast<std::size_t>(RunPhase::saving) + 1);
+
 }  // namespace
 
-std::string_view name_of(RunPhase phase) {
-  switch (phase) {
-    case RunPhase::starting:
-      return "starting";
-    case RunPhase::reading_data:
-      return "reading_data";
-    case RunPhase::building:
-      return "building";
-    case RunPhase::loading:
-      return "loading";
-    case RunPhase::training:
-      return "training";
-    case RunPhase::evaluating:
-      return "evaluating";
-    case RunPhase::saving:
-      return "saving";
-  }
-  return "?";
-}
+std::string_view name_of(RunPhase phase) { return kPhases.at(static_cast<std::size_t>(phase)); }
 
 ProgressNote::ProgressNote(const Clock& clock, const ProgressLimits& limits)
     : clock_(clock), limits_(limits) {

@@ -1,6 +1,5 @@
 #include "report/status.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
@@ -52,18 +51,18 @@ Json status_json(const RunStatus& status) {
   return json;
 }
 
-constexpr std::array kStates = {RunState::starting,  RunState::running, RunState::saving,
-                                RunState::completed, RunState::stopped, RunState::interrupted,
-                                RunState::failed,    RunState::diverged};
-constexpr std::array kPhases = {RunPhase::starting, RunPhase::reading_data, RunPhase::building,
-                                RunPhase::loading,  RunPhase::training,     RunPhase::evaluating,
-                                RunPhase::saving};
+/// In the order of RunState.
+constexpr std::array<std::string_view, 8> kStates = {
+    "starting", "running", "saving", "completed", "stopped", "interrupted", "failed", "diverged"};
+static_assert(kStates.size() == static_cast<std::size_t>(RunState::diverged) + 1);
 
-template <typename Choice, std::size_t count>
-std::optional<Choice> named(const std::array<Choice, count>& choices, const std::string& name) {
-  const auto found = std::find_if(choices.begin(), choices.end(),
-                                  [&](Choice choice) { return name_of(choice) == name; });
-  return found == choices.end() ? std::nullopt : std::optional(*found);
+/// The choice of this name, of those from 0 to `last`.
+template <typename Choice>
+std::optional<Choice> named(const std::string& name, Choice last) {
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (name_of(static_cast<Choice>(i)) == name) return static_cast<Choice>(i);
+  }
+  return std::nullopt;
 }
 
 /// The value under `key`; empty if it is missing or null.
@@ -78,7 +77,7 @@ std::int64_t time_at(const Json& json, const char* key) {
 }
 
 RunProgress progress_of(const Json& json) {
-  return {.phase = named(kPhases, known<std::string>(json, "phase").value_or(""))
+  return {.phase = named(known<std::string>(json, "phase").value_or(""), RunPhase::saving)
                        .value_or(RunPhase::starting),
           .progressed = time_at(json, "progressed"),
           .hang_after_seconds = known<double>(json, "hang_after_seconds").value_or(0),
@@ -99,7 +98,7 @@ std::optional<BestValue> best_of(const Json& json) {
 }
 
 std::optional<RunStatus> status_of(const Json& json) {
-  const auto state = named(kStates, json.at("state").get<std::string>());
+  const auto state = named(json.at("state").get<std::string>(), RunState::diverged);
   if (!state) return std::nullopt;
   return RunStatus{.state = *state,
                    .exit_code = known<int>(json, "exit_code"),
@@ -120,27 +119,7 @@ std::optional<RunStatus> status_of(const Json& json) {
 
 }  // namespace
 
-std::string_view name_of(RunState state) {
-  switch (state) {
-    case RunState::starting:
-      return "starting";
-    case RunState::running:
-      return "running";
-    case RunState::saving:
-      return "saving";
-    case RunState::completed:
-      return "completed";
-    case RunState::stopped:
-      return "stopped";
-    case RunState::interrupted:
-      return "interrupted";
-    case RunState::failed:
-      return "failed";
-    case RunState::diverged:
-      return "diverged";
-  }
-  return "?";
-}
+std::string_view name_of(RunState state) { return kStates.at(static_cast<std::size_t>(state)); }
 
 std::string_view phase_of(const RunStatus& status) {
   const bool lives = status.state <= RunState::saving;
