@@ -163,6 +163,7 @@ constexpr ForeignWord kWords[] = {
     {"silu", "layer", "swish"},
     {"activation", "layer", "relu"},
     {"dropout2d spatialdropout2d spatialdropout1d", "layer", "spatial_dropout"},
+    {"droppath stochasticdepth dropconnect", "layer", "drop_path"},
     {"zeropadding2d", "layer", "pad"},
     {"cropping2d", "layer", "crop"},
     {"upsampling2d", "layer", "upsample"},

@@ -139,6 +139,7 @@ constexpr OnnxForm kForms[] = {
     {"one_hot", &emit_one_hot},
     {"dropout", &pass_on},
     {"spatial_dropout", &pass_on},
+    {"drop_path", &pass_on},
     {"gaussian_noise", &pass_on},
     {"add", &emit_add},
     {"concat", [](const OnnxLayer& layer) { emit_over_channels(layer, "Concat"); }},

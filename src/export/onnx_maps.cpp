@@ -5,6 +5,7 @@
 
 #include "export/onnx_layer.h"
 #include "ops/pool.h"
+#include "ops/shapes.h"
 
 namespace trainyard {
 namespace {
@@ -23,9 +24,10 @@ Dims extents_of(const Shape& shape) {
 }
 
 /// The input with rows and columns of this value around it.
-std::string padded(const OnnxLayer& layer, const Margins& margins, float value) {
+std::string padded(const OnnxLayer& layer, const Margins& margins, float value,
+                   std::int64_t front = 0, std::int64_t back = 0) {
   return layer.add("Pad", {layer.input(),
-                           layer.integers("pads", {0, 0, margins.top, margins.left, 0, 0,
+                           layer.integers("pads", {0, front, margins.top, margins.left, 0, back,
                                                    margins.bottom, margins.right}),
                            layer.constant("value", {}, {value})});
 }
@@ -118,9 +120,8 @@ void emit_upsample(const OnnxLayer& layer) {
 }
 
 void emit_pad(const OnnxLayer& layer) {
-  const config::Node attributes = layer.attributes();
-  layer.pass(
-      padded(layer, margins_in(attributes), static_cast<float>(attributes.find("value")->real)));
+  const ShiftAttributes& pad = layer.op<ShiftOp>().values();
+  layer.pass(padded(layer, pad.margins, static_cast<float>(pad.value), pad.front, pad.back));
 }
 
 void emit_crop(const OnnxLayer& layer) {

@@ -18,12 +18,14 @@ ParameterSpec channel_parameter(std::string name, std::int64_t channels,
           .fan_out = channels};
 }
 
-std::vector<ParameterSpec> affine_parameters(std::int64_t channels, bool scale, bool center) {
+std::vector<ParameterSpec> affine_parameters(std::int64_t channels, bool scale, bool center,
+                                             double gamma) {
   using Kind = Initializer::Kind;
+  const Initializer factor = gamma == 1 ? Initializer{.kind = Kind::ones}
+                                        : Initializer{.kind = Kind::constant, .value = gamma};
   std::vector<ParameterSpec> parameters;
   if (scale) {
-    parameters.push_back(
-        channel_parameter("gamma", channels, {.kind = Kind::ones}, ParameterGroup::gamma));
+    parameters.push_back(channel_parameter("gamma", channels, factor, ParameterGroup::gamma));
   }
   if (center) {
     parameters.push_back(

@@ -12,9 +12,9 @@ namespace trainyard {
 /// [channels]; fans are the channels.
 [[nodiscard]] ParameterSpec channel_parameter(std::string name, std::int64_t channels,
                                               const Initializer& initializer, ParameterGroup group);
-/// gamma [channels], ones, if `scale`; then beta [channels], zeros, if `center`.
+/// gamma [channels], each `gamma`, if `scale`; then beta [channels], zeros, if `center`.
 [[nodiscard]] std::vector<ParameterSpec> affine_parameters(std::int64_t channels, bool scale,
-                                                           bool center);
+                                                           bool center, double gamma = 1);
 
 /// An op on features or images that keeps their shape and has one or two parameters per channel,
 /// whose gradients are sums over the channel's pixels: backward_data computes them too.

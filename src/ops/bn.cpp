@@ -59,7 +59,8 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
   const std::int64_t channels = input.c();
   Signature signature;
   signature.outputs = {input};
-  signature.parameters = affine_parameters(channels, attributes_.scale, attributes_.center);
+  signature.parameters =
+      affine_parameters(channels, attributes_.scale, attributes_.center, attributes_.gamma);
   const std::int64_t samples = input.n() * (attributes_.sync ? attributes_.replicas : 1);
   signature.statistics = {
       {.name = "running_mean",
@@ -108,9 +109,10 @@ std::unique_ptr<Op> BnOp::with_sum_and_relu() const {
 std::string BnOp::attributes() const {
   const BnAttributes& bn = attributes_;
   return fmt::format(
-      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}{}}}",
+      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}{}{}}}",
       number_text(bn.momentum), number_text(bn.eps), bn.scale, bn.center,
-      config::word_of(bn.running_var), bn.sync, bn.relu ? ", relu: true" : "",
+      config::word_of(bn.running_var), bn.sync,
+      bn.gamma == 1 ? "" : ", gamma: " + number_text(bn.gamma), bn.relu ? ", relu: true" : "",
       bn.residual ? ", residual: true" : "");
 }
 
@@ -126,6 +128,7 @@ void declare(config::Fields& fields, BnAttributes& bn) {
                {.minimum = 0, .exclusive_minimum = true});
   fields.field("scale", bn.scale, "learn a factor per channel (gamma)");
   fields.field("center", bn.center, "learn an offset per channel (beta)");
+  fields.field("gamma", bn.gamma, "the initial factor of each channel");
   fields.field("running_var", bn.running_var,
                "how the batch variance enters the running one: biased, unbiased (n / (n - 1)) or "
                "keras (n / (n - 1 - eps))");

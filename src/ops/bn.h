@@ -13,6 +13,8 @@ struct BnAttributes {
   double eps = 1e-3;
   bool scale = true;   // gamma
   bool center = true;  // beta
+  double gamma =
+      1;  // its initial value; 0 in the last one of a residual branch (Goyal et al. 2017)
   /// How the batch variance enters the running one: biased, torch's n / (n - 1), or Keras's
   /// n / (n - 1 - eps) since 2018-01-26.
   enum class RunningVariance { biased, unbiased, keras } running_var = RunningVariance::biased;

@@ -49,6 +49,13 @@ Signature SpatialDropoutOp::infer(std::span<const Shape> inputs) const {
   return signature;
 }
 
+Signature DropPathOp::infer(std::span<const Shape> inputs) const {
+  Signature signature{.outputs = {inputs[0]}};
+  signature.workspace_bytes =
+      size_product({inputs[0].n(), static_cast<std::int64_t>(sizeof(double))});
+  return signature;
+}
+
 Signature GaussianNoiseOp::infer(std::span<const Shape> inputs) const {
   require_counted_positions(inputs[0]);
   return {.outputs = {inputs[0]}};
@@ -76,6 +83,8 @@ std::span<const config::Kind<Op>> dropout_kinds() {
        &read_op<DropoutOp, DropoutAttributes>},
       {"spatial_dropout", "sets random channels to zero in training and scales up the rest",
        &read_op<SpatialDropoutOp, DropoutAttributes>},
+      {"drop_path", "sets random samples to zero in training and scales up the rest",
+       &read_op<DropPathOp, DropoutAttributes>},
       {"gaussian_noise", "adds normal noise in training",
        &read_op<GaussianNoiseOp, GaussianNoiseAttributes>},
   };

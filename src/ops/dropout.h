@@ -1,5 +1,5 @@
-// Dropout with inverted scaling (Srivastava et al. 2014, as in Keras and Caffe), of elements and of
-// whole channels, and additive normal noise: in training alone.
+// Dropout with inverted scaling (Srivastava et al. 2014, as in Keras and Caffe), of elements, whole
+// channels and whole samples, and additive normal noise: in training alone.
 #pragma once
 
 #include <string>
@@ -44,6 +44,14 @@ class SpatialDropoutOp final : public DropOp {
  public:
   using DropOp::DropOp;
   [[nodiscard]] std::string_view type() const override { return "spatial_dropout"; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+};
+
+/// Whole samples, any shape: of a residual branch, stochastic depth (Huang et al. 2016).
+class DropPathOp final : public DropOp {
+ public:
+  using DropOp::DropOp;
+  [[nodiscard]] std::string_view type() const override { return "drop_path"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
 };
 

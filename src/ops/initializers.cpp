@@ -99,6 +99,7 @@ Distribution distribution_of(const ParameterSpec& parameter) {
     case Kind::msra:
       return {Form::normal, std::sqrt(2 / in)};
     case Kind::torch_default:
+    case Kind::dirac_partial:
       return {Form::uniform, std::sqrt(1 / in)};
     case Kind::orthogonal:
     case Kind::dirac:
@@ -176,11 +177,12 @@ void fill_orthogonal(const Shape& shape, const Draws& draws, std::span<float> ou
   }
 }
 
-void fill_dirac(const Shape& shape, std::span<float> out) {
-  for (float& value : out) value = 0;
+/// Each of the first `last` kernels passes the channel of its index through, or is zero.
+void fill_dirac(const Shape& shape, std::int64_t last, std::span<float> out) {
   const std::int64_t taps = shape.h() * shape.w();
   const std::int64_t centre = shape.h() / 2 * shape.w() + shape.w() / 2;
-  for (std::int64_t i = 0; i < std::min(shape[0], shape[1]); ++i) {
+  std::fill_n(out.begin(), last * shape[1] * taps, 0.0F);
+  for (std::int64_t i = 0; i < std::min(last, shape[1]); ++i) {
     out[static_cast<std::size_t>((i * shape[1] + i) * taps + centre)] = 1;
   }
 }
@@ -199,11 +201,15 @@ void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_
   if (parameter.initializer.kind == Kind::orthogonal) {
     return fill_orthogonal(parameter.shape, draws, out);
   }
-  if (parameter.initializer.kind == Kind::dirac) return fill_dirac(parameter.shape, out);
+  const Shape& shape = parameter.shape;
+  if (parameter.initializer.kind == Kind::dirac) return fill_dirac(shape, shape[0], out);
   if (parameter.initializer.kind == Kind::forget_gate) return fill_forget_gate(out);
   const Distribution distribution = distribution_of(parameter);
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = static_cast<float>(draw(distribution, draws, static_cast<std::int64_t>(i)));
+  }
+  if (parameter.initializer.kind == Kind::dirac_partial) {
+    fill_dirac(shape, std::min(shape[0], shape[1]), out);
   }
 }
 
@@ -256,6 +262,16 @@ std::unique_ptr<Member> normal(config::Fields& fields) {
   return std::make_unique<Member>(member);
 }
 
+enum class DiracForm { whole, partial };
+[[nodiscard]] constexpr config::Words<DiracForm> words(DiracForm) { return {"whole", "partial"}; }
+
+std::unique_ptr<Member> dirac(config::Fields& fields) {
+  DiracForm form = DiracForm::whole;
+  fields.field("form", form, "whole: kernels beyond the channels are 0; partial: torch_default");
+  const bool whole = form == DiracForm::whole;
+  return std::make_unique<Member>(Member{{.kind = whole ? Kind::dirac : Kind::dirac_partial}});
+}
+
 /// In the order of Initializer::Kind.
 constexpr config::Kind<Member> kMembers[] = {
     {"zeros", "all 0", plain<Kind::zeros>},
@@ -275,12 +291,14 @@ constexpr config::Kind<Member> kMembers[] = {
     {"xavier", "uniform, bound sqrt(3 / fan_in), as in Caffe", plain<Kind::xavier>},
     {"torch_default", "uniform, bound 1 / sqrt(fan_in), biases too", plain<Kind::torch_default>},
     {"orthogonal", "orthonormal rows or columns", plain<Kind::orthogonal>},
-    {"dirac", "passes each channel through", plain<Kind::dirac>},
+    {"dirac", "passes each channel through; partial: torch_default in kernels beyond the channels",
+     dirac},
 };
-static_assert(std::size(kMembers) == static_cast<std::size_t>(Kind::forget_gate));
+static_assert(std::size(kMembers) == static_cast<std::size_t>(Kind::dirac_partial));
 
 std::string_view Member::name() const {
-  return kMembers[static_cast<std::size_t>(initializer.kind)].name;
+  const Kind kind = initializer.kind == Kind::dirac_partial ? Kind::dirac : initializer.kind;
+  return kMembers[static_cast<std::size_t>(kind)].name;
 }
 
 }  // namespace
@@ -314,6 +332,8 @@ std::string text_of(const Initializer& initializer) {
     case Kind::normal:
     case Kind::truncated_normal:
       return "{" + name + ": " + number_text(initializer.value) + "}";
+    case Kind::dirac_partial:
+      return "{" + name + ": partial}";
     default:
       return name;
   }

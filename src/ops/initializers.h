@@ -20,7 +20,8 @@ namespace trainyard {
 /// for it (Keras before 2018-05-07). msra: normal, sqrt(2 / i), not truncated, and xavier: uniform
 /// +-sqrt(3 / i), as in Caffe. torch_default: uniform +-1 / sqrt(i), PyTorch's for conv and linear.
 /// orthogonal: the matrix [shape[0], rest] has orthonormal rows, or columns where it has more rows
-/// than columns (Saxe et al. 2014). dirac: kernel j passes channel j through its centre tap.
+/// than columns (Saxe et al. 2014). dirac: kernel j passes channel j through its centre tap;
+/// {dirac: partial} draws the kernels beyond the channels as torch_default (airbench).
 /// forget_gate: 1 in the second of four equal parts, else 0.
 void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_t parameter_key,
                 std::span<float> out);

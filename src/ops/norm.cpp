@@ -128,15 +128,18 @@ void declare(config::Fields& fields, LrnAttributes& lrn) {
 }
 
 std::vector<ParameterSpec> ScaleOp::parameters(std::int64_t channels) const {
-  return affine_parameters(channels, true, attributes_.center);
+  return affine_parameters(channels, true, attributes_.center, attributes_.gamma);
 }
 
 std::string ScaleOp::attributes() const {
-  return attributes_.center ? "{center: true}" : "{center: false}";
+  const std::string gamma =
+      attributes_.gamma == 1 ? "" : ", gamma: " + number_text(attributes_.gamma);
+  return (attributes_.center ? "{center: true" : "{center: false") + gamma + "}";
 }
 
 void declare(config::Fields& fields, ScaleAttributes& scale) {
   fields.field("center", scale.center, "learn an offset per channel (beta)");
+  fields.field("gamma", scale.gamma, "the initial factor of each channel");
 }
 
 std::span<const config::Kind<Op>> norm_kinds() {

@@ -62,6 +62,7 @@ class LrnOp final : public Op {
 
 struct ScaleAttributes {
   bool center = true;  // beta
+  double gamma = 1;    // its initial value
 };
 
 /// Any shape to the same shape. Parameters: gamma and, with center, beta, each [c].

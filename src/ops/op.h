@@ -44,6 +44,7 @@ struct Initializer {
     torch_default,
     orthogonal,
     dirac,
+    dirac_partial,
     forget_gate,  // has no word in YAML: the bias of an lstm
   };
   Kind kind = Kind::zeros;

@@ -65,6 +65,9 @@ std::unique_ptr<Op> read_pad(config::Fields& fields) {
   attributes.kind = ShiftKind::pad;
   declare_margins(fields, attributes.margins, "pixels added on each side; one number or [h, w]");
   fields.field("value", attributes.value, "value of the added pixels");
+  constexpr config::Limits kLimits{.minimum = 0, .maximum = kMostChannels};
+  fields.field("front", attributes.front, "channels added before the map's", kLimits);
+  fields.field("back", attributes.back, "channels added after the map's", kLimits);
   return std::make_unique<ShiftOp>(attributes);
 }
 
@@ -104,7 +107,7 @@ ShiftOp::Origin ShiftOp::origin_in(const Shape& input) const {
   const Margins& margins = attributes_.margins;
   switch (attributes_.kind) {
     case ShiftKind::pad:
-      return {.h = -margins.top, .w = -margins.left};
+      return {.c = -attributes_.front, .h = -margins.top, .w = -margins.left};
     case ShiftKind::crop:
       return {.h = margins.top, .w = margins.left};
     case ShiftKind::slice:
@@ -146,7 +149,8 @@ Shape ShiftOp::with_margins(const Shape& input) const {
                                  margins.top + margins.bottom, margins.left + margins.right,
                                  input.h(), input.w()));
   }
-  return input.with(2, height).with(3, width);
+  const std::int64_t channels = input.c() + attributes_.front + attributes_.back;
+  return input.with(1, channels).with(2, height).with(3, width);
 }
 
 Signature ShiftOp::infer(std::span<const Shape> inputs) const {
@@ -163,6 +167,9 @@ std::string ShiftOp::attributes() const {
   std::string out = fmt::format("{{top: {}, bottom: {}, left: {}, right: {}", margins.top,
                                 margins.bottom, margins.left, margins.right);
   if (attributes_.kind == ShiftKind::pad) out += ", value: " + number_text(attributes_.value);
+  if (attributes_.front + attributes_.back > 0) {
+    out += fmt::format(", front: {}, back: {}", attributes_.front, attributes_.back);
+  }
   return out + "}";
 }
 

@@ -42,7 +42,8 @@ enum class MapAxis { channels, height, width };
 struct ShiftAttributes {
   enum class Kind { pad, crop, slice } kind = Kind::pad;
   Margins margins;                   // added by pad, removed by crop
-  double value = 0;                  // of the margin that pad adds
+  std::int64_t front = 0, back = 0;  // channels that pad adds before and after
+  double value = 0;                  // of what pad adds
   MapAxis axis = MapAxis::channels;  // slice
   std::int64_t begin = 0;            // slice; below 0: from the end
   std::int64_t end = 0;              // slice; 0 or below: from the end

@@ -25,10 +25,10 @@ namespace {
 
 using Types = std::span<const std::string_view>;
 
-constexpr std::string_view kPassing[] = {"pad",      "crop",     "slice",          "permute",
-                                         "reshape",  "flatten",  "identity",       "dropout",
-                                         "max_pool", "avg_pool", "gaussian_noise", "upsample",
-                                         "relu",     "concat",   "spatial_dropout"};
+constexpr std::string_view kPassing[] = {"pad",      "crop",     "slice",           "permute",
+                                         "reshape",  "flatten",  "identity",        "dropout",
+                                         "max_pool", "avg_pool", "gaussian_noise",  "upsample",
+                                         "relu",     "concat",   "spatial_dropout", "drop_path"};
 constexpr std::string_view kProducts[] = {"conv", "conv_transpose", "dense", "lstm",
                                           "gru",  "simple_rnn"};
 constexpr std::string_view kNorms[] = {"bn", "layer_norm", "group_norm", "instance_norm"};

@@ -74,6 +74,35 @@ TEST_CASE("ResNet v1 with n = 18 has 109 convolutions on its main path and 2 on 
   CHECK(shortcuts == 2);
 }
 
+TEST_CASE("today's CIFAR networks and torchvision's have the published parameters") {
+  const std::pair<std::pair<const char*, const char*>, std::int64_t> rows[] = {
+      {{"he_resnet_cifar", "n: 3"}, 269'722},
+      {{"he_resnet_cifar", "n: 9"}, 853'018},
+      {{"he_resnet_cifar", "n: 18"}, 1'727'962},
+      {{"wide_resnet_cifar", "n: 4"}, 36'479'194},
+      {{"wide_resnet_cifar", "n: 6, k: 4"}, 8'949'210},
+      {{"wide_resnet_cifar", "classes: 100"}, 36'536'884},
+      {{"densenet_cifar", "n: 16"}, 769'162},
+      {{"densenet_cifar", "n: 31, k: 40"}, 25'624'430},
+      {{"resnet18_cifar", "classes: 10"}, 11'173'962},
+      {{"vgg16_bn_cifar", "classes: 10"}, 14'728'266},
+      {{"mobilenet_v2_cifar", "classes: 10"}, 2'236'682},
+      {{"convmixer_cifar", "classes: 10"}, 594'186},
+      {{"resnet_basic", "classes: 1000"}, 11'689'512},
+      {{"resnet_basic",
+        "stages: [{f: 64, n: 3, s: 1}, {f: 128, n: 4, s: 2}, {f: 256, n: 6, s: 2}, {f: 512, n: 3, "
+        "s: 2}]"},
+       21'797'672},
+  };
+  for (const auto& [network, parameters] : rows) {
+    CAPTURE(network.first);
+    CAPTURE(network.second);
+    const Graph graph =
+        test::build_file("models/" + std::string(network.first) + ".yaml", network.second);
+    CHECK(totals(graph).parameters_trainable == parameters);
+  }
+}
+
 TEST_CASE("Keras's CNN has 1,250,858 parameters") {
   // 32 * 32 * 32 * 27 + 30 * 30 * 32 * 288 + 15 * 15 * 64 * 288 + 13 * 13 * 64 * 576 + 2304 * 512 +
   // 5120 multiply-adds.

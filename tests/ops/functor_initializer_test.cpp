@@ -180,6 +180,16 @@ TEST_CASE("dirac kernels pass each channel through their centre tap") {
   }
 }
 
+TEST_CASE("partly dirac kernels are drawn as torch_default beyond the channels") {
+  const Shape shape{4, 2, 3, 3};
+  const std::vector<float> all = drawn(parameter(DrawKind::torch_default, 0, shape));
+  const std::vector<float> kernel = drawn(parameter(DrawKind::dirac_partial, 0, shape));
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const bool centre = i == 0 * 18 + 0 * 9 + 4 || i == 1 * 18 + 1 * 9 + 4;
+    CHECK(kernel[i] == (i >= 2 * 18 ? all[i] : centre ? 1.0f : 0.0f));
+  }
+}
+
 /// Reads `init:` from YAML text with a default.
 std::string read(const config::Node& node, config::Diagnostics& diagnostics) {
   config::Fields fields(node, nullptr, "conv", config::Profile::keras2, diagnostics);

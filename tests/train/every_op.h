@@ -17,6 +17,7 @@ layers:
   - prelu
   - max_pool: 2
   - spatial_dropout: 0.1
+  - drop_path: 0.1
   - gaussian_noise: 0.01
   - conv_transpose: {filters: 10, kernel: [3, 2], stride: [1, 2], groups: 2, pad: 0, output_pad: [0, 1], bias: false}
   - instance_norm

@@ -1,8 +1,9 @@
-// Dropout of elements and of channels, and normal noise.
+// Dropout of elements, channels and samples, and normal noise.
 #pragma once
 
 #include <array>
 #include <tuple>
+#include <type_traits>
 
 #include "base/normal.h"
 #include "compute/elementwise/draws.h"
@@ -53,44 +54,48 @@ struct DropoutFunctors : FunctorsOf<DropoutOp> {
   }
 };
 
-/// The factor of each channel of each sample: 0 or `scale`. Four neighbouring channels share a
-/// draw. Call i is for channel i % channels of sample i / channels.
+/// The factor of each group of channels of each sample: 0 or `scale`. Four neighbouring groups
+/// share a draw. Call i is for group i % groups of sample i / groups.
 template <class A>
-struct ChannelFactor {
+struct GroupFactor {
   DropoutMask mask;
-  std::int64_t channels;
+  std::int64_t groups;
   A scale;
-  A* factors;  // [n, channels]
+  A* factors;  // [n, groups]
 
   TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t n = i / channels, c = i - n * channels;
-    const std::uint32_t word = DropoutMask::word(mask.sample(n), static_cast<std::uint32_t>(c));
+    const std::int64_t n = i / groups, group = i - n * groups;
+    const std::uint32_t word = DropoutMask::word(mask.sample(n), static_cast<std::uint32_t>(group));
     factors[i] = word >= mask.threshold ? scale : A(0);
   }
 };
 
-/// y = x * factor of the channel; a channel that is dropped is 0 whatever it holds.
+/// y = x * factor of the group; one that is dropped is 0 whatever it holds.
 template <class T>
-struct ChannelProduct {
+struct GroupProduct {
   using A = Arithmetic<T>;
   const T* x;
-  const A* factors;  // [n, channels]
+  const A* factors;     // [n, groups]
+  std::int64_t groups;  // each channel is one, or all are
   Places from;
   TY_HD A operator()(const ElementIndex& at) const {
-    const A factor = factors[at.n * from.channels + at.c];
+    const A factor = factors[at.n * groups + (groups > 1 ? at.c : 0)];
     const A value = x[from.offset(at, at.pixel)];
     return factor == 0 ? A(0) : value * factor;
   }
 };
 
-struct SpatialDropoutFunctors : FunctorsOf<SpatialDropoutOp> {
-  static constexpr std::array<std::string_view, 1> kOps{"spatial_dropout"};
+/// What drops groups of channels of a sample: each channel, or all of them.
+template <class Op>
+struct GroupDropFunctors : FunctorsOf<Op> {
+  using FunctorsOf<Op>::op;
   static constexpr bool kElementwise = false;
 
-  /// The factors of the channels.
+  /// The factors.
   template <class T>
   [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
-    return static_cast<std::size_t>(channels_of(step)) * sizeof(Arithmetic<T>);
+    return static_cast<std::size_t>(step.inputs[0].extent[0] * groups_of(step)) *
+           sizeof(Arithmetic<T>);
   }
 
   template <class T, class Launcher>
@@ -102,16 +107,24 @@ struct SpatialDropoutFunctors : FunctorsOf<SpatialDropoutOp> {
     const bool drops = step.pass != Pass::forward_eval;
     if (!drops) drawn.threshold = 0;
     A* const factors = static_cast<A*>(tensors.workspace);
-    launcher.each(channels_of(step), ChannelFactor<A>{drawn, in.layout.extent[1],
-                                                      drops ? kept_scale<A>(op) : A(1), factors});
-    map_indexed<T>(launcher, out, ChannelProduct<T>{in.as<T>(), factors, Places(in.layout)});
+    const std::int64_t groups = groups_of(step);
+    launcher.each(in.layout.extent[0] * groups,
+                  GroupFactor<A>{drawn, groups, drops ? kept_scale<A>(op) : A(1), factors});
+    map_indexed<T>(launcher, out, GroupProduct<T>{in.as<T>(), factors, groups, Places(in.layout)});
   }
 
  private:
-  /// Of all samples.
-  [[nodiscard]] static std::int64_t channels_of(const FunctorStep& step) {
-    return step.inputs[0].extent[0] * step.inputs[0].extent[1];
+  [[nodiscard]] static std::int64_t groups_of(const FunctorStep& step) {
+    return std::is_same_v<Op, DropPathOp> ? 1 : step.inputs[0].extent[1];
   }
+};
+
+struct SpatialDropoutFunctors : GroupDropFunctors<SpatialDropoutOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"spatial_dropout"};
+};
+
+struct DropPathFunctors : GroupDropFunctors<DropPathOp> {
+  static constexpr std::array<std::string_view, 1> kOps{"drop_path"};
 };
 
 /// x + deviation * z with z from a standard normal distribution.
@@ -143,6 +156,7 @@ struct GaussianNoiseFunctors : FunctorsOf<GaussianNoiseOp> {
 };
 
 /// The functors above.
-using DropoutList = std::tuple<DropoutFunctors, SpatialDropoutFunctors, GaussianNoiseFunctors>;
+using DropoutList =
+    std::tuple<DropoutFunctors, SpatialDropoutFunctors, DropPathFunctors, GaussianNoiseFunctors>;
 
 }  // namespace trainyard
