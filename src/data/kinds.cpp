@@ -45,9 +45,23 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
 
 namespace {
 
+/// With the keys that every augmentation has.
+template <class Listed>
+std::unique_ptr<Augmentation> read_timed(config::Fields& fields) {
+  std::unique_ptr<Augmentation> augmentation = Listed::read(fields);
+  fields.field("from", augmentation->from, "finished epochs after which it begins", {.minimum = 0});
+  fields.field("until", augmentation->until, "finished epochs after which it ends; 0: never",
+               {.minimum = 0});
+  if (augmentation->until > 0 && augmentation->until <= augmentation->from) {
+    fields.error("until", "'until' must be after 'from'");
+  }
+  return augmentation;
+}
+
 template <class... Listed>
 constexpr auto kinds_of(std::tuple<Listed...>* /*list*/) {
-  return std::array{config::Kind<Augmentation>{Listed::kName, Listed::kHelp, Listed::read}...};
+  return std::array{
+      config::Kind<Augmentation>{Listed::kName, Listed::kHelp, read_timed<Listed>}...};
 }
 
 }  // namespace

@@ -45,16 +45,19 @@ std::int64_t axis_of(std::string_view name) {
   return std::ranges::find(kNames, name) - kNames.begin();
 }
 
-/// The part of the input that begins at `first`, c, h, w, and has the output's extents.
-void put_part(const OnnxLayer& layer, Dims first) {
+/// The part of the input that begins at `first`, c, h, w, and has the output's extents; with
+/// `steps` every so many of its elements.
+void put_part(const OnnxLayer& layer, Dims first, const Dims& steps = {}) {
   Dims end = extents_of(layer.output_shape()), axes;
   first.resize(end.size());
   for (std::size_t i = 0; i < end.size(); ++i) {
-    end[i] += first[i];
+    end[i] = first[i] + (steps.empty() ? end[i] : (end[i] - 1) * steps[i] + 1);
     axes.push_back(static_cast<std::int64_t>(i) + 1);
   }
-  layer.put("Slice", {layer.input(), layer.integers("first", first), layer.integers("end", end),
-                      layer.integers("axes", axes)});
+  std::vector<std::string> inputs{layer.input(), layer.integers("first", first),
+                                  layer.integers("end", end), layer.integers("axes", axes)};
+  if (!steps.empty()) inputs.push_back(layer.integers("steps", steps));
+  layer.put("Slice", std::move(inputs));
 }
 
 }  // namespace
@@ -135,7 +138,13 @@ void emit_slice(const OnnxLayer& layer) {
   const std::int64_t begin = attributes.find("begin")->integer;
   Dims first = {0, 0, 0};
   first[axis - 1] = begin < 0 ? layer.input_shape()[static_cast<int>(axis)] + begin : begin;
-  put_part(layer, std::move(first));
+  const std::int64_t step = layer.op<ShiftOp>().values().step;
+  Dims steps;
+  if (step > 1) {
+    steps.assign(extents_of(layer.output_shape()).size(), 1);
+    steps[axis - 1] = step;
+  }
+  put_part(layer, std::move(first), steps);
 }
 
 void emit_permute(const OnnxLayer& layer) {

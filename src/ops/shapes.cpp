@@ -86,6 +86,8 @@ std::unique_ptr<Op> read_slice(config::Fields& fields) {
   fields.field("end", attributes.end, "one past the last element; 0 or below: counted from the end",
                {.minimum = -kMostChannels, .maximum = kMostChannels});
   fields.field("axis", attributes.axis, "channels, height or width");
+  fields.field("step", attributes.step, "takes every step-th element, from the first on",
+               {.minimum = 1, .maximum = kMostChannels});
   return std::make_unique<ShiftOp>(attributes);
 }
 
@@ -135,7 +137,7 @@ Shape ShiftOp::sliced(const Shape& input) const {
     throw ShapeError(fmt::format("takes {} {} to {} of {}; expected at least one, all inside",
                                  name_of(attributes_.axis), range.first, range.last, input[axis]));
   }
-  return input.with(axis, range.last - range.first);
+  return input.with(axis, (range.last - range.first + attributes_.step - 1) / attributes_.step);
 }
 
 Shape ShiftOp::with_margins(const Shape& input) const {
@@ -160,8 +162,9 @@ Signature ShiftOp::infer(std::span<const Shape> inputs) const {
 
 std::string ShiftOp::attributes() const {
   if (attributes_.kind == ShiftKind::slice) {
-    return fmt::format("{{begin: {}, end: {}, axis: {}}}", attributes_.begin, attributes_.end,
-                       name_of(attributes_.axis));
+    return fmt::format("{{begin: {}, end: {}, axis: {}{}}}", attributes_.begin, attributes_.end,
+                       name_of(attributes_.axis),
+                       attributes_.step == 1 ? "" : ", step: " + number_text(attributes_.step));
   }
   const Margins& margins = attributes_.margins;
   std::string out = fmt::format("{{top: {}, bottom: {}, left: {}, right: {}", margins.top,

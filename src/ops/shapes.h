@@ -47,6 +47,7 @@ struct ShiftAttributes {
   MapAxis axis = MapAxis::channels;  // slice
   std::int64_t begin = 0;            // slice; below 0: from the end
   std::int64_t end = 0;              // slice; 0 or below: from the end
+  std::int64_t step = 1;             // slice: every step-th element
 };
 
 /// [n, c, h, w] to a smaller or larger map; slice also [n, c] to fewer channels. YAML names: pad,

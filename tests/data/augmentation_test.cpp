@@ -77,6 +77,19 @@ TEST_CASE("hflip mirrors its share of the samples, different ones in another epo
   CHECK(std::abs(changed - 840) < 111);
 }
 
+TEST_CASE("a flip that alternates draws once and then takes turns") {
+  const Flip drawn(Flip::Axis::horizontal, 0.5), turns(Flip::Axis::horizontal, 0.5, true);
+  for (std::int64_t index = 0; index < 50; ++index) {
+    const SampleKey first{.seed = 3, .epoch = 0, .index = index};
+    const Shape shape{1, 2, 2};
+    const auto mirrored = drawn.step(first, 0, shape).mirror_x;
+    for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
+      const SampleKey key{.seed = 3, .epoch = epoch, .index = index};
+      CHECK((turns.step(key, 0, shape).mirror_x != mirrored) == (epoch % 2 == 1));
+    }
+  }
+}
+
 TEST_CASE("two flips of one sample draw independently") {
   const Flip flip(Flip::Axis::horizontal, 0.5);
   int equal = 0;

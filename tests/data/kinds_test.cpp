@@ -275,6 +275,29 @@ TEST_CASE("the columns of a list of images are a list, or the names of two") {
         "run.yaml:1:61: 'columns' has another name, 'file'; remove 'path'");
 }
 
+TEST_CASE("an augmentation acts in its epochs and else does what it does in evaluation") {
+  const auto augment = [](const std::string& flip) {
+    return config_message("augment: [" + flip + "]\n" + kSource);
+  };
+  CHECK(augment("hflip: {from: 2, until: 2}").ends_with("'until' must be after 'from'"));
+  CHECK(augment("hflip: {from: -1}").ends_with("expected at least 0, found -1"));
+  const DataSection section = read(
+      "augment: [hflip: {probability: 1, from: 1, until: 3}, zoom: {range: 0.5, until: 2}, "
+      "brightness: {range: [2, 2], from: 2}]\n" +
+      kSource);
+  const Shape image{1, 4, 4};
+  const Pipeline pipeline(image, section.augment, {});
+  for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
+    std::array<SpatialTransform, 2> steps;
+    ColourTransform colour;
+    const SampleKey key{.seed = 1, .epoch = epoch, .index = 5};
+    pipeline.train_steps(key, image, steps.data());
+    pipeline.train_colours(key, &colour);
+    CHECK(steps[0].mirror_x == (epoch == 1 || epoch == 2));
+    CHECK((colour.change != 0) == (epoch >= 2));
+  }
+}
+
 TEST_CASE("two image channels are refused") {
   CHECK(config_message("{source: image_folder, root: x, channels: 2}") ==
         "run.yaml:1:43: expected 1 or 3, found 2");

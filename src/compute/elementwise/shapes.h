@@ -47,6 +47,35 @@ struct ShiftedCopy {
   }
 };
 
+/// Every step-th element along an axis, or, of the gradient, each of them back at its place and
+/// zeros between them.
+template <class T>
+struct SteppedCopy {
+  using A = Arithmetic<T>;
+  const T* in;
+  Places from;
+  std::int64_t width;           // of the output
+  std::int64_t first[3], step;  // c, h, w: where the slice begins
+  int axis;                     // that has the step
+  bool backward;
+
+  /// The index in the input of an index in the output; -1: there is none.
+  [[nodiscard]] TY_HD std::int64_t source(int along, std::int64_t at, std::int64_t extent) const {
+    const std::int64_t by = along == axis ? step : 1;
+    if (!backward) return first[along] + at * by;
+    const std::int64_t off = at - first[along];
+    return off >= 0 && off % by == 0 && off / by < extent ? off / by : -1;
+  }
+  TY_HD A operator()(const ElementIndex& at) const {
+    const std::int64_t row = at.pixel / width;
+    const std::int64_t c = source(0, at.c, from.channels);
+    const std::int64_t h = source(1, row, from.pixels / from.width);
+    const std::int64_t w = source(2, at.pixel - row * width, from.width);
+    if (c < 0 || h < 0 || w < 0) return A(0);
+    return in[from.offset(at.n, c, h * from.width + w)];
+  }
+};
+
 struct ShiftFunctors : FunctorsOf<ShiftOp> {
   static constexpr std::array<std::string_view, 3> kOps{"pad", "crop", "slice"};
   static constexpr bool kElementwise = false;
@@ -56,6 +85,16 @@ struct ShiftFunctors : FunctorsOf<ShiftOp> {
     const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
     const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
     const ShiftOp::Origin origin = op.origin_in(shape_of(step.inputs[0]));
+    if (op.values().step > 1) {
+      return map_indexed<T>(launcher, out,
+                            SteppedCopy<T>{in.as<T>(),
+                                           Places(in.layout),
+                                           out.layout.extent[3],
+                                           {origin.c, origin.h, origin.w},
+                                           op.values().step,
+                                           static_cast<int>(op.values().axis),
+                                           step.backward()});
+    }
     const std::int64_t sign = step.backward() ? -1 : 1;
     const double value = step.backward() ? 0 : op.values().value;
     map_indexed<T>(launcher, out,

@@ -54,6 +54,14 @@ class Augmentation {
                        ColourTransform* /*out*/) const {}
   /// This, if it is an affine map that may be composed with its neighbours; else null.
   [[nodiscard]] virtual const Warp* warp() const { return nullptr; }
+
+  /// When it acts: after `from` finished epochs of training and before `until` (0: to the end).
+  /// Otherwise it does what it does in evaluation.
+  std::int64_t from = 0, until = 0;
+  [[nodiscard]] bool acts(const SampleKey& key) const {
+    const auto epoch = static_cast<std::int64_t>(key.epoch);
+    return epoch >= from && (until == 0 || epoch < until);
+  }
 };
 /// An augmentation that changes colours and moves nothing; the list is in augmentations.h.
 class ColourAugmentation : public Augmentation {

@@ -126,9 +126,12 @@ SpatialTransform Pipeline::joined(const Stage& stage, const Shape& shape,
 
 SpatialTransform Pipeline::train_step(const Stage& stage, const SampleKey& key,
                                       const Shape& shape) const {
-  if (stage.count == 1) return augment_[stage.first]->step(key, stage.first, shape);
+  const Augmentation& only = *augment_[stage.first];
+  if (stage.count == 1) {
+    return only.acts(key) ? only.step(key, stage.first, shape) : only.eval_step(shape);
+  }
   return joined(stage, shape, [&](const Warp& warp, std::uint32_t draw, const Shape& in) {
-    return warp.map(key, draw, in);
+    return warp.acts(key) ? warp.map(key, draw, in) : warp.eval_map(in);
   });
 }
 
@@ -214,8 +217,10 @@ void Pipeline::eval_steps(const Shape& shape, SpatialTransform* out) const {
 
 void Pipeline::train_colours(const SampleKey& key, ColourTransform* out) const {
   for (const std::uint32_t i : colours_) {
-    augment_[i]->colours(key, i, output_, out);
-    out += augment_[i]->colour_transforms();
+    const std::int32_t count = augment_[i]->colour_transforms();
+    std::fill_n(out, count, ColourTransform{});
+    if (augment_[i]->acts(key)) augment_[i]->colours(key, i, output_, out);
+    out += count;
   }
 }
 
