@@ -7,11 +7,11 @@
 #include <thread>
 #include <utility>
 
-#include "ranks/comm/control.h"
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 #include "ranks/comm/gloo_communicator.h"
+#include "ranks/comm/shared_memory.h"
 #include "ranks/comm/shared_ranks.h"
-#include "ranks/rendezvous/own_machine.h"
+#include "ranks/rendezvous/socket.h"
 #include "ranks/rendezvous/store_server.h"
 
 namespace trainyard {

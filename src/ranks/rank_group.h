@@ -14,7 +14,6 @@
 #include "device/device.h"
 #include "ranks/comm/communicator.h"
 #include "ranks/rendezvous/failure.h"
-#include "ranks/rendezvous/rank_limits.h"
 #include "ranks/rendezvous/watchdog.h"
 #include "ranks/spawn/rank_identity.h"
 

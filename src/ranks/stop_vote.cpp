@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ranks/comm/control.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard {
 

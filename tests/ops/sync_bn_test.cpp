@@ -6,7 +6,7 @@
 
 #include "case_check.h"
 #include "ops/bn.h"
-#include "ranks/comm/statistics_over_ranks.h"
+#include "ranks/comm/communicator.h"
 #include "thread_ranks.h"
 
 namespace trainyard::op_tests {

@@ -1,9 +1,8 @@
-#include "ranks/comm/control.h"
-
 #include <doctest/doctest.h>
 
 #include <atomic>
 
+#include "ranks/comm/communicator.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;

@@ -1,7 +1,7 @@
 // A communicator that wraps another one, for tests that change some of its calls.
 #pragma once
 
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard::testing {
 

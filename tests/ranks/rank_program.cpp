@@ -25,8 +25,9 @@
 #include "base/text.h"
 #include "conformance.h"
 #include "ranks/comm/gloo_communicator.h"
+#include "ranks/comm/shared_memory.h"
 #include "ranks/comm/shared_ranks.h"
-#include "ranks/rendezvous/own_machine.h"
+#include "ranks/rendezvous/socket.h"
 #include "ranks/rendezvous/store_server.h"
 #include "ranks/rendezvous/watchdog.h"
 

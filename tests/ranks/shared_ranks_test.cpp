@@ -14,7 +14,6 @@
 #include "conformance.h"
 #include "forwarding_ranks.h"
 #include "ranks/comm/shared_memory.h"
-#include "ranks/rendezvous/own_machine.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;

@@ -11,7 +11,7 @@
 #include "data/augment/flip.h"
 #include "data/augment/preprocess.h"
 #include "data/sets/synthetic.h"
-#include "ranks/comm/statistics_over_ranks.h"
+#include "ranks/comm/communicator.h"
 #include "train/evaluator.h"
 #include "train/train_step.h"
 

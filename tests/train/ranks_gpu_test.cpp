@@ -10,7 +10,7 @@
 #include "gpu.h"
 #include "gpu_under_test.h"
 #include "rank_training.h"
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 #include "ranks/comm/nccl_ranks.h"
 #include "ranks/comm/staged_communicator.h"
 

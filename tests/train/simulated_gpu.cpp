@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "device/device.h"
 #include "graph/build.h"
 #include "ops/loss.h"
-#include "ranks/comm/statistics_over_ranks.h"
+#include "ranks/comm/communicator.h"
 #include "tensor/dtype.h"
 #include "train/train_step.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "ranks/comm/statistics_over_ranks.h"
+#include "ranks/comm/communicator.h"
 #include "small_training.h"
 #include "thread_ranks.h"
 

@@ -1,8 +1,12 @@
 #include "ranks/comm/communicator.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "base/error.h"
 
 namespace trainyard {
+
 namespace {
 
 class SingleCommunicator final : public Communicator {
@@ -26,10 +30,55 @@ class SingleCommunicator final : public Communicator {
   void barrier() override {}
 };
 
+class CommunicatorSum final : public StatisticsSum {
+ public:
+  CommunicatorSum(Communicator& communicator, Queue& queue)
+      : communicator_(communicator), queue_(queue) {}
+  [[nodiscard]] int replicas() const override { return communicator_.size(); }
+  void sum(double* values, std::int64_t count) override {
+    communicator_.all_reduce_sum(queue_, values, count, DType::f64);
+  }
+
+ private:
+  Communicator& communicator_;
+  Queue& queue_;
+};
+
 }  // namespace
 
 std::unique_ptr<Communicator> make_single_communicator() {
   return std::make_unique<SingleCommunicator>();
+}
+
+std::unique_ptr<StatisticsSum> make_statistics_sum(Communicator& communicator, Queue& queue) {
+  if (communicator.size() == 1) return nullptr;
+  return std::make_unique<CommunicatorSum>(communicator, queue);
+}
+
+std::vector<std::string> gather_texts(Communicator& ranks, Queue& queue, std::string_view mine) {
+  const auto sizes = gather_values(ranks, queue, static_cast<std::uint64_t>(mine.size()));
+  const std::size_t slot = *std::ranges::max_element(sizes);
+  std::string padded(mine);
+  padded.resize(slot);
+  std::string all(slot * sizes.size(), '\0');
+  ranks.all_gather(queue, padded.data(), slot, all.data());
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) texts.push_back(all.substr(i * slot, sizes[i]));
+  return texts;
+}
+
+double largest(Communicator& ranks, Queue& queue, double mine) {
+  const auto all = gather_values(ranks, queue, mine);
+  return *std::ranges::max_element(all);
+}
+
+std::string broadcast_text(Communicator& ranks, Queue& queue, std::string_view text, int root) {
+  std::uint64_t size = text.size();
+  ranks.broadcast(queue, &size, sizeof size, root);
+  std::string all(size, '\0');
+  if (ranks.rank() == root) all = text;
+  ranks.broadcast(queue, all.data(), all.size(), root);
+  return all;
 }
 
 }  // namespace trainyard

@@ -1,8 +1,8 @@
 // Ranks that work together. One contract for one rank, Gloo and NCCL.
 //
 // The folder comm holds communicators: one rank, Gloo, shared memory, NCCL, and ranks that share a
-// GPU. How ranks find each other is in comm/rendezvous, how they are started in launch. Nothing
-// here knows a trainer or YAML.
+// GPU. How ranks find each other is in ranks/rendezvous, how they are started in ranks/spawn.
+// Nothing here knows a trainer or YAML.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,10 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "device/device.h"
 #include "tensor/dtype.h"
@@ -82,5 +86,67 @@ class GiveUpOnError {
 
 /// The group of one rank: every call completes immediately. For memory of any device.
 [[nodiscard]] std::unique_ptr<Communicator> make_single_communicator();
+
+/// Forwards every call to another communicator.
+class ForwardingCommunicator : public Communicator {
+ public:
+  [[nodiscard]] int rank() const override { return inner_->rank(); }
+  [[nodiscard]] int size() const override { return inner_->size(); }
+  [[nodiscard]] bool recordable() const override { return inner_->recordable(); }
+  [[nodiscard]] bool sums_in_tree() const override { return inner_->sums_in_tree(); }
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    inner_->all_reduce_sum(queue, data, count, type);
+  }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    inner_->all_reduce_sums(queue, parts);
+  }
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
+    inner_->broadcast(queue, data, bytes, root);
+  }
+  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    inner_->all_gather(queue, mine, bytes, out);
+  }
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    inner_->all_to_all(queue, mine, bytes, out);
+  }
+  void barrier() override { inner_->barrier(); }
+  void give_up() noexcept override { inner_->give_up(); }
+
+ protected:
+  ForwardingCommunicator() = default;
+  explicit ForwardingCommunicator(Communicator& inner) : inner_(&inner) {}
+  /// From now on; it must outlive the last call.
+  void forward_to(Communicator& inner) { inner_ = &inner; }
+  [[nodiscard]] Communicator& inner() const { return *inner_; }
+
+ private:
+  Communicator* inner_ = nullptr;
+};
+
+/// Sums over the communicator's ranks, enqueued on `queue`. Null for one rank, which has nothing to
+/// sum. Both outlive it.
+[[nodiscard]] std::unique_ptr<StatisticsSum> make_statistics_sum(Communicator& communicator,
+                                                                 Queue& queue);
+
+// Small values gathered from all ranks, for decisions that every rank must make alike. For groups
+// on host memory (Gloo, or one rank); `queue` is one of the CPU device.
+
+/// Every rank's value, by rank.
+template <class T>
+[[nodiscard]] std::vector<T> gather_values(Communicator& ranks, Queue& queue, const T& mine) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> all(static_cast<std::size_t>(ranks.size()));
+  ranks.all_gather(queue, &mine, sizeof mine, all.data());
+  return all;
+}
+
+/// Every rank's text, by rank.
+[[nodiscard]] std::vector<std::string> gather_texts(Communicator& ranks, Queue& queue,
+                                                    std::string_view mine);
+/// The largest value of all ranks.
+[[nodiscard]] double largest(Communicator& ranks, Queue& queue, double mine);
+/// Rank `root`'s text; the others' are ignored.
+[[nodiscard]] std::string broadcast_text(Communicator& ranks, Queue& queue, std::string_view text,
+                                         int root);
 
 }  // namespace trainyard

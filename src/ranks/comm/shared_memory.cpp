@@ -7,7 +7,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -60,5 +63,17 @@ void SharedMemory::map() {
 }
 
 SharedMemoryName SharedMemory::name() const { return {::getpid(), file_.get().value}; }
+
+std::string own_machine() {
+  std::string machine;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), machine);
+  for (const char* const part : {"/proc/self/ns/pid", "/proc/self/ns/net"}) {
+    std::error_code failed;
+    const std::filesystem::path name = std::filesystem::read_symlink(part, failed);
+    if (failed || machine.empty()) return {};
+    machine += " " + name.string();
+  }
+  return machine;
+}
 
 }  // namespace trainyard

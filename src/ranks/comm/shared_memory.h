@@ -4,10 +4,16 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <string>
 
 #include "base/handle.h"
 
 namespace trainyard {
+
+/// Equal in processes that can share memory by process id and descriptor: same boot of the same
+/// system, same process namespace and same network namespace (a separate container counts as a
+/// separate machine). Empty if the system does not say.
+[[nodiscard]] std::string own_machine();
 
 /// The process that owns the memory, and its descriptor there.
 struct SharedMemoryName {

@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 #include "ranks/comm/collective_call.h"
-#include "ranks/comm/control.h"
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 #include "ranks/comm/shared_barrier.h"
 #include "ranks/comm/shared_memory.h"
 #include "ranks/comm/sum_pieces.h"

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 
 namespace trainyard {
 

@@ -1,4 +1,4 @@
-// Why a job of several ranks ends: one failure, sent to all.
+// When a rank counts as stuck, and why a job of several ranks ends: one failure, sent to all.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,13 @@
 #include <string_view>
 
 namespace trainyard {
+
+/// How long ranks may take before they count as stuck, in seconds.
+struct RankLimits {
+  double first_step = 300;  // to appear, and from then to the end of the first step
+  double step = 60;         // without progress later, or 20 median steps if that is longer
+  double silence = 30;      // without a heartbeat
+};
 
 /// "rank 1 (host)"; without a host "rank 1".
 [[nodiscard]] std::string name_of_rank(int rank, const std::string& host);

@@ -22,6 +22,7 @@
 #include "base/text.h"
 
 namespace trainyard {
+
 namespace {
 
 constexpr Milliseconds kPauseToConnect{50};  // between two attempts to connect
@@ -94,6 +95,13 @@ std::string numeric_text(const sockaddr* address, int family) {
   const int code =
       ::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
   return code == 0 ? text.data() : std::string();
+}
+
+bool is_only_busy(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+[[noreturn]] void refuse_host(const std::string& host, const std::string& reason) {
+  throw Error(ErrorKind::device, "no route from this machine to '" + host + "': " + reason +
+                                     "; give an address that this machine can reach");
 }
 
 }  // namespace
@@ -197,6 +205,63 @@ void Wake::signal() noexcept {
 void Wake::clear() noexcept {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto read = ::read(file_.get().value, &count, sizeof count);
+}
+
+bool receive_into(const Descriptor& socket, std::string& bytes, std::size_t most) {
+  std::array<char, 65536> chunk;
+  while (most > 0) {
+    const ssize_t got =
+        ::recv(socket.get().value, chunk.data(), std::min(most, chunk.size()), MSG_DONTWAIT);
+    if (got < 0) return is_only_busy(errno);
+    if (got == 0) return false;
+    bytes.append(chunk.data(), static_cast<std::size_t>(got));
+    most -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool send_from(const Descriptor& socket, std::string& bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent =
+        ::send(socket.get().value, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) return is_only_busy(errno);
+    bytes.erase(0, static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool await_socket(const Descriptor& socket, bool writes, int wake, Milliseconds limit) {
+  std::array<pollfd, 2> entries{
+      pollfd{.fd = socket.get().value,
+             .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN),
+             .revents = 0},
+      pollfd{.fd = wake, .events = POLLIN, .revents = 0}};
+  const auto milliseconds = std::clamp<std::int64_t>(limit.count(), 0, 1'000'000);
+  const int ready = ::poll(entries.data(), entries.size(), static_cast<int>(milliseconds));
+  return ready > 0 && (entries[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
+}
+
+std::string own_address_towards(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* list = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), "9", &hints, &list);
+  if (code != 0) refuse_host(host, ::gai_strerror(code));
+  const Addresses found(list);
+  // Connecting a datagram socket sends nothing: it only selects the route.
+  const Descriptor socket({::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)});
+  if (::connect(socket.get().value, found->ai_addr, found->ai_addrlen) != 0) {
+    refuse_host(host, std::strerror(errno));
+  }
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  std::array<char, NI_MAXHOST> text{};
+  if (::getsockname(socket.get().value, reinterpret_cast<sockaddr*>(&own), &size) != 0 ||
+      ::getnameinfo(reinterpret_cast<sockaddr*>(&own), size, text.data(), text.size(), nullptr, 0,
+                    NI_NUMERICHOST) != 0) {
+    refuse_host(host, "the local end of the route has no address");
+  }
+  return text.data();
 }
 
 }  // namespace trainyard

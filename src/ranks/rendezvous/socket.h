@@ -1,4 +1,4 @@
-// TCP sockets: ownership, listening and connecting.
+// TCP sockets: ownership, listening and connecting, reads and writes that never wait.
 #pragma once
 
 #include <netdb.h>
@@ -59,5 +59,20 @@ struct FreeAddresses {
 };
 /// The result of getaddrinfo: a list, the best first.
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
+
+/// Appends what has arrived, at most `most` bytes. False once the connection is gone.
+[[nodiscard]] bool receive_into(const Descriptor& socket, std::string& bytes, std::size_t most);
+/// Sends as much as the system accepts and removes it from `bytes`. False once the connection is
+/// gone.
+[[nodiscard]] bool send_from(const Descriptor& socket, std::string& bytes);
+/// Waits at most `limit` until the socket is readable, writable if `writes`, or `wake` (-1: none)
+/// is readable. True if the socket is readable.
+[[nodiscard]] bool await_socket(const Descriptor& socket, bool writes, int wake,
+                                Milliseconds limit);
+
+/// The numeric address of the interface over which this machine reaches `host` (a name or numeric
+/// address): the address at which `host` and its neighbours reach this machine. Sends nothing.
+/// Throws Error{device} that names the host if it is unknown or there is no route to it.
+[[nodiscard]] std::string own_address_towards(const std::string& host);
 
 }  // namespace trainyard

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ranks/rendezvous/connection.h"
+#include "ranks/rendezvous/socket.h"
 
 namespace trainyard {
 namespace {

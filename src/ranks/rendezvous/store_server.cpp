@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "ranks/rendezvous/connection.h"
+#include "ranks/rendezvous/socket.h"
 #include "ranks/rendezvous/store_service.h"
 
 namespace trainyard {

@@ -14,7 +14,7 @@
 #include "data/augment/pipeline.h"
 #include "data/sets/dataset.h"
 #include "optim/plateau.h"
-#include "ranks/rendezvous/rank_limits.h"
+#include "ranks/rendezvous/failure.h"
 #include "report/hooks.h"
 
 namespace trainyard {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "ranks/comm/communicator.h"
 #include "ranks/comm/timed_all_reduce.h"
 #include "ranks/rank_group.h"
 #include "report/epoch_line.h"

@@ -1,8 +1,7 @@
-#include "ranks/rendezvous/own_machine.h"
-
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "ranks/rendezvous/socket.h"
 
 using namespace trainyard;
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "ranks/rendezvous/connection.h"
 #include "ranks/rendezvous/socket.h"
 #include "ranks/rendezvous/wire.h"
 

@@ -1,9 +1,8 @@
 // Slurm's host and task lists.
-#include "ranks/spawn/slurm.h"
-
 #include <doctest/doctest.h>
 
 #include "../../base/error_of.h"
+#include "ranks/spawn/launcher_environment.h"
 #include "variables.h"
 
 namespace trainyard {

@@ -10,7 +10,7 @@
 #include "data/sets/synthetic.h"
 #include "device/cuda/cuda_device.h"
 #include "one_gpu.h"
-#include "ranks/comm/forwarding_communicator.h"
+#include "ranks/comm/communicator.h"
 #include "runtime/control.h"
 #include "train/evaluator.h"
 #include "train/train_step.h"
