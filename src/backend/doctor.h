@@ -1,6 +1,8 @@
 // `train doctor`: what this machine has, what is missing, and how to get it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,10 +10,26 @@
 
 #include "backend/backend.h"
 #include "backend/gpus.h"
-#include "backend/host_facts.h"
+#include "base/host.h"
 #include "formats/json.h"
 
 namespace trainyard {
+
+/// What limits a process on this machine, besides its processors.
+struct HostFacts {
+  FreeMemory memory;
+  std::optional<double> processor_quota;    // of control groups, in processors; empty: none
+  std::optional<std::size_t> shared_bytes;  // size of /dev/shm, which ranks and NCCL share; empty:
+                                            // it does not exist
+  std::optional<std::uint64_t> locked_bytes;  // lockable, as pinned memory for networks is; empty:
+                                              // no limit
+};
+
+/// `root` contains proc, sys and dev.
+[[nodiscard]] HostFacts look_at_host(const std::filesystem::path& root = "/");
+/// For people, in one line.
+[[nodiscard]] std::string host_text(const HostFacts& host);
+[[nodiscard]] Json host_json(const HostFacts& host);
 
 /// What was found; the report depends on nothing else.
 struct Findings {

@@ -56,13 +56,6 @@ class SignalsBlocked {
   sigset_t before_ = {};
 };
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 /// A file in memory at whose beginning `text` is read; none, and errno, on failure.
 Descriptor memory_file(std::string_view text) {
   Descriptor file(FileNumber{::memfd_create("stdin", MFD_CLOEXEC)});
@@ -108,6 +101,13 @@ void fill(SpawnSettings& settings, const Command& command, const Descriptor& inp
 }
 
 }  // namespace
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
 
 std::optional<std::filesystem::path> find_program(std::string_view name,
                                                   std::string_view search_path) {

@@ -16,6 +16,9 @@ namespace trainyard {
 [[nodiscard]] std::optional<std::filesystem::path> find_program(std::string_view name,
                                                                 std::string_view search_path);
 
+/// The words as exec takes them, with a null at the end; they must outlive it.
+[[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& words);
+
 struct Command {
   std::filesystem::path program;
   std::vector<std::string> arguments;         // without the program's name

@@ -1,7 +1,6 @@
 #include "base/clock.h"
 
 #include <array>
-#include <chrono>
 #include <ctime>
 
 namespace trainyard {

@@ -1,16 +1,17 @@
 #include "base/host.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <utility>
 
-#include "base/control_group.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -18,6 +19,19 @@ namespace trainyard {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The limit of one group: time within a period, both in microseconds. No limit is "max" or -1.
+std::optional<double> quota_of(const ControlGroup& group) {
+  double time = 0, period = 0;
+  if (group.version == 2) {
+    std::ifstream both(group.folder / "cpu.max");
+    both >> time >> period;
+  } else {
+    std::ifstream(group.folder / "cpu.cfs_quota_us") >> time;
+    std::ifstream(group.folder / "cpu.cfs_period_us") >> period;
+  }
+  return time > 0 && period > 0 ? std::optional(time / period) : std::nullopt;
+}
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
@@ -66,7 +80,69 @@ std::optional<std::uint64_t> left_by_own_groups(const fs::path& root) {
   return least;
 }
 
+fs::path nodes_of(const fs::path& root) { return root / "sys/devices/system/node"; }
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// From a list in the kernel's format: "0-15,32-47".
+cpu_set_t processors_of(const std::string& list) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::string& part : split(list, ',')) {
+    const std::vector<std::string> ends = split(part, '-');
+    const auto first = parse_integer(ends.front()), last = parse_integer(ends.back());
+    if (!first || !last || *first < 0) continue;
+    for (std::int64_t one = *first; one <= std::min<std::int64_t>(*last, CPU_SETSIZE - 1); ++one) {
+      CPU_SET(static_cast<std::size_t>(one), &set);
+    }
+  }
+  return set;
+}
+
+/// Whether more than one node has processors.
+bool several_nodes(const fs::path& root) {
+  const std::string list = first_line(nodes_of(root) / "has_cpu");
+  return list.find_first_of(",-") != std::string::npos;
+}
+
 }  // namespace
+
+std::vector<ControlGroup> control_groups(const std::string& controller, const fs::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
+  std::vector<ControlGroup> groups;
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> parts = split(line, ':');  // number, controllers, path
+    if (parts.size() < 3) continue;
+    const std::vector<std::string> controllers = split(parts[1], ',');
+    const bool first = std::ranges::find(controllers, controller) != controllers.end();
+    if (!first && !parts[1].empty()) continue;
+    const fs::path top = root / "sys/fs/cgroup" / (first ? controller : "");
+    for (fs::path own = fs::path(parts[2]).relative_path();; own = own.parent_path()) {
+      groups.push_back({own.empty() ? top : top / own, first ? 1 : 2});
+      if (own.empty()) break;
+    }
+  }
+  return groups;
+}
+
+std::optional<double> processor_quota(const fs::path& root) {
+  std::optional<double> least;
+  for (const ControlGroup& group : control_groups("cpu", root)) {
+    const std::optional<double> one = quota_of(group);
+    if (one) least = std::min(*one, least.value_or(*one));
+  }
+  return least;
+}
+
+int whole_cores(int allowed, std::optional<double> quota) {
+  if (!quota || *quota >= allowed) return std::max(1, allowed);
+  return std::max(1, static_cast<int>(*quota));
+}
 
 std::uint64_t address_space_limit() {
   rlimit limit{};
@@ -107,6 +183,23 @@ std::string processor_name() {
     return std::string(trimmed(line.substr(colon + 1)));
   }
   return "";
+}
+
+std::optional<int> numa_node_of(const std::string& bus, const fs::path& root) {
+  const std::string name = lower_case(bus);
+  const auto node = parse_integer(first_line(root / "sys/bus/pci/devices" / name / "numa_node"));
+  return node && *node >= 0 ? std::optional(static_cast<int>(*node)) : std::nullopt;
+}
+
+std::string stay_on_node(int node, const fs::path& root) {
+  if (!several_nodes(root)) return "";
+  const std::string list = first_line(nodes_of(root) / ("node" + std::to_string(node)) / "cpulist");
+  cpu_set_t allowed, near = processors_of(list);
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return std::strerror(errno);
+  CPU_AND(&near, &near, &allowed);
+  if (CPU_COUNT(&near) == 0) return "it may use none of that node's processors (" + list + ")";
+  return sched_setaffinity(0, sizeof near, &near) == 0 ? "" : std::strerror(errno);
 }
 
 }  // namespace trainyard

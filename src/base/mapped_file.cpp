@@ -19,13 +19,12 @@ namespace {
   throw Error(kind, "'" + path.string() + "' " + what);
 }
 
-/// The whole pages that lie in a part, or that a part touches.
-std::span<std::byte> pages(std::span<const std::byte> part, bool whole) {
+/// The whole pages that lie in a part.
+std::span<std::byte> pages(std::span<const std::byte> part) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto begin = reinterpret_cast<std::uintptr_t>(part.data());
-  std::uintptr_t end = begin + part.size();
-  begin = whole ? (begin + page - 1) / page * page : begin / page * page;
-  end = whole ? end / page * page : end;
+  const auto first = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t begin = (first + page - 1) / page * page;
+  const std::uintptr_t end = (first + part.size()) / page * page;
   if (begin >= end) return {};
   return {reinterpret_cast<std::byte*>(begin), end - begin};
 }
@@ -63,14 +62,9 @@ void MappedFile::require_whole() const {
                   " when it was opened; do not change a file that is in use");
 }
 
-// Advice: if the system does not follow it, only time or memory is lost.
-void MappedFile::will_need(std::span<const std::byte> part) const {
-  const auto range = pages(part, false);
-  if (!range.empty()) static_cast<void>(madvise(range.data(), range.size(), MADV_WILLNEED));
-}
-
+// Advice: if the system does not follow it, only memory is lost.
 void MappedFile::drop(std::span<const std::byte> part) const {
-  const auto range = pages(part, true);
+  const auto range = pages(part);
   if (!range.empty()) static_cast<void>(madvise(range.data(), range.size(), MADV_DONTNEED));
 }
 

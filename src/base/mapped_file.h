@@ -24,8 +24,6 @@ class MappedFile {
   /// Throws Error{kind} if the file has become shorter; to be called before bytes are touched. A
   /// cut between this call and the touch is not seen.
   void require_whole() const;
-  /// Asks the system to read a part of bytes() soon.
-  void will_need(std::span<const std::byte> part) const;
   /// Gives back the memory of the pages that lie wholly in a part; touching them maps them again.
   void drop(std::span<const std::byte> part) const;
 

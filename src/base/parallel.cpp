@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/control_group.h"
 #include "base/error.h"
+#include "base/host.h"
 
 #if defined(_OPENMP)
 #include <omp.h>

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "backend/library_folders.h"
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"

@@ -22,7 +22,9 @@
 #include "cli/checks.h"
 #include "cli/environment.h"
 #include "cli/messages.h"
-#include "ranks/stop_request.h"
+#include "ranks/spawn/hosts.h"
+#include "ranks/spawn/spawn.h"
+#include "ranks/stop_vote.h"
 #include "run/session/session_device.h"
 
 namespace trainyard::cli {

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
-#include "ranks/stop_request.h"
+#include "ranks/stop_vote.h"
 #include "run/rate_search.h"
 
 namespace trainyard::cli {

@@ -22,7 +22,7 @@
 #include "cli/spawn.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
-#include "ranks/stop_request.h"
+#include "ranks/stop_vote.h"
 #include "report/plotter.h"
 #include "run/run_folder.h"
 #include "sweep/sweep.h"

@@ -4,7 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "config/diagnostics.h"
 #include "fetch/tar.h"

@@ -14,8 +14,8 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/handle.h"
-#include "base/required_library.h"
-#include "base/sha256.h"
+#include "base/hash.h"
+#include "base/shared_library.h"
 
 namespace trainyard {
 namespace {

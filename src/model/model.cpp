@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/philox.h"
 #include "compute/weight_packing.h"
-#include "model/model_programs.h"
 #include "ops/initializers.h"
 
 namespace trainyard {

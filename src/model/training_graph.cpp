@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "config/diagnostics.h"
 #include "ops/bn.h"
-#include "ops/loss.h"
 
 namespace trainyard {
 namespace {
@@ -218,12 +215,6 @@ TrainingGraph attach_objectives(Graph network, const Objectives& objectives) {
   return Attacher(std::move(network), objectives).run();
 }
 
-TrainingGraph attach_loss(Graph network, std::shared_ptr<const LossOp> loss,
-                          std::span<const std::shared_ptr<const Metric>> metrics) {
-  return attach_objectives(std::move(network), {.losses = {std::move(loss)},
-                                                .metrics = {metrics.begin(), metrics.end()}});
-}
-
 ValueId output_named(const Graph& network, const std::string& name) {
   if (name.empty()) return network.output;
   const auto found = std::ranges::find(network.outputs, name, &NamedOutput::name);
@@ -288,12 +279,6 @@ std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph, std::strin
     first += metric.width;
   }
   return std::nullopt;
-}
-
-std::vector<std::string> metric_columns(const TrainingGraph& graph) {
-  std::vector<std::string> columns;
-  for (const GraphMetric& metric : graph.metrics) columns.push_back(metric.column);
-  return columns;
 }
 
 TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch) {

@@ -75,16 +75,11 @@ struct Objectives {
 /// The index of the first sum of the metric with this column, if the graph has it.
 [[nodiscard]] std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph,
                                                         std::string_view column);
-/// Their columns in metrics.csv, in the same order.
-[[nodiscard]] std::vector<std::string> metric_columns(const TrainingGraph& graph);
 
 /// Appends fields, losses and metrics to `network`: several losses with their weighted sum, in
 /// which differentiation begins, and a column `OUTPUT_loss` for each. Ops are shared with the
 /// graph's copies. Throws Error{config} for an output or a field that is not there.
 [[nodiscard]] TrainingGraph attach_objectives(Graph network, const Objectives& objectives);
-/// The same for one loss on the labels.
-[[nodiscard]] TrainingGraph attach_loss(Graph network, std::shared_ptr<const LossOp> loss,
-                                        std::span<const std::shared_ptr<const Metric>> metrics);
 
 /// The value of the network's output of this name; "": the last layer's. Throws Error{config}.
 [[nodiscard]] ValueId output_named(const Graph& network, const std::string& name);

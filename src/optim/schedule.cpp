@@ -8,9 +8,16 @@
 #include "config/expression.h"
 #include "config/load.h"
 #include "optim/schedule_curves.h"
-#include "optim/timed_schedule.h"
 
 namespace trainyard {
+namespace {
+
+bool improves(const PlateauPolicy& rule, double value, const std::optional<double>& best) {
+  if (!best) return std::isfinite(value);
+  return rule.larger_is_better ? value > *best + rule.min_delta : value < *best - rule.min_delta;
+}
+
+}  // namespace
 
 void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("epochs", warmup.epochs, "length in epochs; fractions are allowed", {.minimum = 0});
@@ -222,6 +229,33 @@ void check_rates(const Schedule& schedule, const ScheduleContext& context) {
     static_cast<void>(schedule.rate(step, context));
   }
   static_cast<void>(schedule.rate(steps - 1, context));
+}
+
+PlateauState after_epoch(const PlateauPolicy& rule, const PlateauState& state, double value,
+                         double rate) {
+  if (std::isnan(value)) return state;
+  PlateauState next = state;
+  if (next.cooldown > 0) {
+    --next.cooldown;
+    next.waited = 0;
+  }
+  if (improves(rule, value, next.best)) {
+    next.best = value;
+    next.waited = 0;
+  } else if (next.cooldown == 0) {
+    ++next.waited;
+    if (next.waited >= rule.patience && rate > rule.min_rate) {
+      next.factor *= rule.factor;
+      next.cooldown = rule.cooldown;
+      next.waited = 0;
+    }
+  }
+  return next;
+}
+
+double plateau_rate(const PlateauState& state, double min_rate, double scheduled) {
+  if (state.factor == 1) return scheduled;
+  return std::max(scheduled * state.factor, std::min(scheduled, min_rate));
 }
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// Learning-rate schedules.
+// Learning-rate schedules, what those that are functions of time share (the unit of time and the
+// warm-up), and the fall of the learning rate on a plateau.
 #pragma once
 
 #include <cstdint>
@@ -49,5 +50,81 @@ class Schedule {
 void check_rates(const Schedule& schedule, const ScheduleContext& context);
 
 [[nodiscard]] std::span<const config::Kind<Schedule>> schedule_kinds();
+
+/// When and by how much the learning rate falls as a metric stops improving: Keras 2.1's
+/// ReduceLROnPlateau.
+struct PlateauPolicy {
+  double factor = 0.1;
+  std::int64_t patience = 10;  // epochs without improvement before the rate falls
+  double min_delta = 1e-4;     // smallest change that counts as an improvement
+  std::int64_t cooldown = 0;   // epochs after a fall in which none is counted
+  double min_rate = 0;         // below it the learning rate does not fall further
+  bool larger_is_better = false;
+};
+
+/// Its state after some epochs; saved with the run.
+struct PlateauState {
+  double factor = 1;           // on every learning rate of the schedule
+  std::optional<double> best;  // empty: no epoch yet, or none with a finite value
+  std::int64_t waited = 0;     // epochs without improvement
+  std::int64_t cooldown = 0;   // epochs left of it
+};
+
+/// The state after an epoch with this value of the metric, whose last step had learning rate
+/// `rate`. A value that is not a number changes nothing.
+[[nodiscard]] PlateauState after_epoch(const PlateauPolicy& rule, const PlateauState& state,
+                                       double value, double rate);
+
+/// The schedule's learning rate, multiplied by the factor, but not below `min_rate`, unless the
+/// schedule's own is below it.
+[[nodiscard]] double plateau_rate(const PlateauState& state, double min_rate, double scheduled);
+
+/// The unit that t counts.
+enum class TimeUnit { epoch, step };
+[[nodiscard]] constexpr config::Words<TimeUnit> words(TimeUnit) { return {"epoch", "step"}; }
+
+/// How a warm-up rises: (s / W) to the power 1 (Goyal et al. 2017, section 2.2), 2 (NVIDIA's
+/// Caffe) or 4 (Darknet's burn_in), or not at all before its end (He et al. 2016, section 4.2).
+enum class WarmupForm { linear, quadratic, power4, constant };
+[[nodiscard]] constexpr config::Words<WarmupForm> words(WarmupForm) {
+  return {"linear", "quadratic", "power4", "constant"};
+}
+
+/// Warm-up over the first epochs or steps: the learning rate of step s < W is
+/// from + (r - from) * f(s / W), with r the schedule's own value at that step and f the form. So
+/// the curve has no jump at W, unless the form is constant, and a run shorter than its warm-up
+/// still trains. The schedule's own t counts from its start.
+struct Warmup {
+  double epochs = 0;
+  std::int64_t steps = 0;
+  double from = 0;  // learning rate at step 0
+  WarmupForm form = WarmupForm::linear;
+};
+void declare(config::Fields& fields, Warmup& warmup);
+
+/// A schedule given by a function of t, the base learning rate and the length of the run.
+class TimedSchedule : public Schedule {
+ public:
+  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const final;
+  [[nodiscard]] std::int64_t warmup_steps(std::int64_t steps_per_epoch) const final;
+  [[nodiscard]] std::int64_t last_part(std::int64_t steps_per_epoch) const final;
+  [[nodiscard]] std::optional<std::int64_t> length(std::int64_t steps_per_epoch) const final;
+
+ protected:
+  /// Declares `length`, `by` and `warmup`; call it after the schedule's own keys.
+  void declare_time(config::Fields& fields, TimeUnit unit = TimeUnit::epoch);
+  /// The learning rate at t finished epochs or steps, at most `total`; `total` is `length`, or the
+  /// run's (the rest of it in a chain) in the same unit.
+  [[nodiscard]] virtual double at(double t, double total, double base) const = 0;
+  /// The last t at which the file says that it changes; 0: it does not.
+  [[nodiscard]] virtual double last_boundary() const { return 0; }
+
+ private:
+  [[nodiscard]] double main_rate(std::int64_t step, const ScheduleContext& context) const;
+
+  TimeUnit by_ = TimeUnit::epoch;
+  std::optional<std::int64_t> length_;  // in units of by_
+  Warmup warmup_;
+};
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/timed_schedule.h"
+#include "optim/schedule.h"
 
 namespace trainyard {
 

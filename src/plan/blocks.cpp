@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
 #include "base/round_up.h"
 #include "plan/plan.h"

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/offset_allocator.h"
 #include "plan/passes.h"
-#include "tensor/launch_limits.h"
 
 namespace trainyard {
 namespace {

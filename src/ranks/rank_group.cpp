@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
-#include "ranks/comm/communicator.h"
 #include "ranks/comm/gloo_communicator.h"
 #include "ranks/comm/shared_memory.h"
 #include "ranks/comm/shared_ranks.h"
@@ -107,9 +105,6 @@ class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
  public:
   ReportingCommunicator(RankGroup& group, std::unique_ptr<Communicator> inner)
       : ForwardingCommunicator(*inner), group_(group), owned_(std::move(inner)) {}
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    waiting(kAllReduce, [&] { inner().all_reduce_sum(queue, data, count, type); });
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
     waiting(kAllReduce, [&] { inner().all_reduce_sums(queue, parts); });
   }

@@ -32,7 +32,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "ranks/rank_group.h"
-#include "ranks/stop_request.h"
+#include "ranks/stop_vote.h"
 #include "report/epoch_line.h"
 #include "report/metrics.h"
 #include "run/config/run_config.h"

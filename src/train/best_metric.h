@@ -1,7 +1,7 @@
 // The criteria for the best model of a run and for its plateau.
 #pragma once
 
-#include "optim/plateau.h"
+#include "optim/schedule.h"
 
 namespace trainyard {
 

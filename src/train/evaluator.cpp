@@ -3,7 +3,6 @@
 #include <span>
 
 #include "base/error.h"
-#include "device/device.h"
 
 namespace trainyard {
 namespace {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "device/device.h"
 #include "model/compute.h"
-#include "optim/plateau.h"
 #include "optim/schedule.h"
 #include "optim/step_functors.h"
 
@@ -18,17 +18,33 @@ class LearningRateWindow {
   /// `schedule` may be null: `context.base` for every step. Device, queue and schedule must
   /// outlive it.
   LearningRateWindow(const Compute& compute, const Schedule* schedule,
-                     const ScheduleContext& context);
+                     const ScheduleContext& context)
+      : queue_(compute.queue), schedule_(schedule), context_(context), window_(compute.device, 1) {}
 
   /// Discards what is on the device: prepare() refills it.
   void reset() { end_ = 0; }
   /// Multiplies the learning rates of the following steps, see plateau_rate().
-  void follow(const PlateauState& plateau, double min_rate);
+  void follow(const PlateauState& plateau, double min_rate) {
+    const bool changed = plateau.factor != plateau_.factor;
+    plateau_ = plateau;
+    min_rate_ = min_rate;
+    if (changed) reset();
+  }
   /// Copies the learning rates from step `step` (counted from 0) on, unless the device has that
   /// one: then it returns false.
-  bool prepare(std::int64_t step);
+  bool prepare(std::int64_t step) {
+    if (step < end_) return false;
+    RateWindow window{.first = step};
+    for (std::int64_t i = 0; i < RateWindow::kRates; ++i) window.rates[i] = rate_of(step + i);
+    window_.write(queue_, std::span(&window, 1));
+    end_ = step + RateWindow::kRates;
+    return true;
+  }
   /// That of step `step`, without the optimizer's own decay.
-  [[nodiscard]] double rate_of(std::int64_t step) const;
+  [[nodiscard]] double rate_of(std::int64_t step) const {
+    const double scheduled = schedule_ != nullptr ? schedule_->rate(step, context_) : context_.base;
+    return plateau_rate(plateau_, min_rate_, scheduled);
+  }
   /// On the device.
   [[nodiscard]] const RateWindow* data() const { return window_.data(); }
 

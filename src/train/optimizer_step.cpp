@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <vector>
 
 #include "base/error.h"
 #include "optim/gradient.h"
@@ -11,9 +10,30 @@
 namespace trainyard {
 namespace {
 
-/// One value per chunk of a block whose entries cover `elements`.
-std::size_t chunks_of(std::int64_t elements) {
-  return static_cast<std::size_t>((elements + kChunk - 1) / kChunk);
+/// The chunks of an entry of a block.
+std::int64_t chunks_of(const BlockEntry& entry) {
+  return (entry.shape.elements() + kChunk - 1) / kChunk;
+}
+
+/// An optimizer with its chunks, on the host.
+struct ChunksOf {
+  const Optimizer* optimizer;
+  std::vector<std::int32_t> chunks;
+};
+
+std::vector<ChunksOf> chunks_by_optimizer(const Model& model, const Optimizer& usual,
+                                          const ParameterOverrides& overrides) {
+  std::vector<ChunksOf> list{{&usual, {}}};
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const Optimizer* own = &optimizer_of(entry.name, usual, overrides);
+    auto found = std::ranges::find(list, own, &ChunksOf::optimizer);
+    if (found == list.end()) found = list.insert(found, {own, {}});
+    for (std::int64_t chunk = 0; chunk < chunks_of(entry); ++chunk) {
+      found->chunks.push_back(static_cast<std::int32_t>(entry.offset / kChunk + chunk));
+    }
+  }
+  if (list[0].chunks.empty() && list.size() > 1) list.erase(list.begin());
+  return list;
 }
 
 /// Changes what the parameter's override gives.
@@ -57,7 +77,7 @@ std::vector<StatisticPolicy> make_statistic_rules(const Model& model) {
   for (const BlockEntry& entry : model.blocks().statistics) {
     const StatisticSpec& spec =
         model.planned_graph().nodes[entry.node].signature.statistics[entry.index];
-    rules.insert(rules.end(), chunks_of(entry.shape.elements()),
+    rules.insert(rules.end(), static_cast<std::size_t>(chunks_of(entry)),
                  {.momentum = spec.momentum, .batch_scale = spec.batch_scale});
   }
   return rules;
@@ -71,8 +91,7 @@ std::vector<BiasedMeans> make_biased_means(const Model& model) {
     const BlockEntry& bias = blocks.parameters.at(blocks.parameter_of_node[layer].back());
     const BlockEntry& mean = blocks.statistics.at(blocks.statistic_of_node[norm].front());
     const std::int64_t means = (blocks.parameter_elements + mean.offset) / kChunk;
-    const auto chunks = static_cast<std::int64_t>(chunks_of(bias.shape.elements()));
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    for (std::int64_t chunk = 0; chunk < chunks_of(bias); ++chunk) {
       all.push_back({.means = means + chunk, .biases = bias.offset / kChunk + chunk});
     }
   }
@@ -141,7 +160,72 @@ std::optional<MergedStep> merge_step(Model& model) {
                     .weights = {compute.device, compute.queue, weights}};
 }
 
+/// The parameter of each chunk, by its index in the layout.
+std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout) {
+  std::vector<std::int32_t> segments;
+  for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
+    segments.insert(segments.end(), static_cast<std::size_t>(chunks_of(layout.parameters[i])),
+                    static_cast<std::int32_t>(i));
+  }
+  return segments;
+}
+
+/// One group per optimizer, that of the run first if a parameter has it. `overrides` and `usual`
+/// must outlive the groups.
+std::vector<OptimizerGroup> make_optimizer_groups(const Model& model, const Optimizer& usual,
+                                                  const ParameterOverrides& overrides) {
+  const Compute& compute = model.compute();
+  const std::vector<ChunksOf> list = chunks_by_optimizer(model, usual, overrides);
+  const std::vector<std::int32_t> segments = make_segment_of_chunk(model.blocks());
+  std::vector<OptimizerGroup> groups;
+  for (const ChunksOf& own : list) {
+    const ChunkSpans spans = chunk_spans(segments, own.chunks);
+    OptimizerGroup& group = groups.emplace_back(
+        OptimizerGroup{own.optimizer,
+                       DeviceArray<ChunkSpan>(compute.device, compute.queue, spans.spans),
+                       static_cast<std::int64_t>(own.chunks.size()),
+                       DeviceArray<double>(compute.device, 1),
+                       {}});
+    if (needs_norms(own.optimizer->rule)) {
+      group.norms.emplace(compute, spans, model.blocks().parameters.size());
+    }
+  }
+  return groups;
+}
+
+/// Sets the state of each parameter to the value that it starts from; memory begins as 0.
+void start_slots(Model& model, const Optimizer& usual, const ParameterOverrides& overrides) {
+  const ModelMemory& memory = model.memory();
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const std::vector<OptimizerSlot>& slots = optimizer_of(entry.name, usual, overrides).slots;
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      if (slots[slot].start == 0) continue;
+      with_arithmetic(memory.type(), [&]<class T>(T) {
+        const std::vector<T> values(static_cast<std::size_t>(chunks_of(entry) * kChunk),
+                                    static_cast<T>(slots[slot].start));
+        T* const block = reinterpret_cast<T*>(memory.slot(static_cast<int>(slot)));
+        model.compute().queue.copy_from_host(block + entry.offset, values.data(),
+                                             values.size() * sizeof(T));
+        model.compute().queue.wait();
+      });
+    }
+  }
+}
+
 }  // namespace
+
+ParameterNorms::ParameterNorms(const Compute& compute, const ChunkSpans& spans,
+                               std::size_t segments)
+    : segments_(compute.device, compute.queue, spans.segments),
+      partials_(compute.device, spans.spans.size()),
+      norms_(compute.device, segments) {}
+
+NormBlocks ParameterNorms::view() const {
+  return {.segments = segments_.data(),
+          .segment_count = static_cast<std::int64_t>(segments_.size()),
+          .partials = partials_.data(),
+          .norms = norms_.data()};
+}
 
 OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                              const OptimizerStepOptions& options, const ResultRows& results)

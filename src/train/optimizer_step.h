@@ -8,11 +8,34 @@
 
 #include "device/device.h"
 #include "model/model.h"
+#include "optim/blocks.h"
+#include "optim/chunk_spans.h"
 #include "optim/optimizer.h"
 #include "optim/packed_form.h"
-#include "train/optimizer_groups.h"
 
 namespace trainyard {
+
+/// The norms of the parameters of an optimizer that has a trust ratio.
+class ParameterNorms {
+ public:
+  /// `segments`: the number of all parameters.
+  ParameterNorms(const Compute& compute, const ChunkSpans& spans, std::size_t segments);
+  [[nodiscard]] NormBlocks view() const;
+
+ private:
+  DeviceArray<SegmentSpans> segments_;
+  DeviceArray<Norms> partials_;
+  DeviceArray<Norms> norms_;
+};
+
+/// An optimizer and the spans that it updates.
+struct OptimizerGroup {
+  const Optimizer* optimizer;
+  DeviceArray<ChunkSpan> spans;
+  std::int64_t chunks = 0;             // of these
+  DeviceArray<double> running_number;  // one element, see rules.h
+  std::optional<ParameterNorms> norms;
+};
 
 /// What the two launches of a step take along of the work before and behind them.
 struct MergedStep {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "model/model.h"
 
 namespace trainyard {
 namespace {

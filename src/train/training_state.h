@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/model.h"
-#include "optim/plateau.h"
+#include "optim/schedule.h"
 
 namespace trainyard {
 

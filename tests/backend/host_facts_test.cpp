@@ -1,9 +1,8 @@
 // What limits a process, in a root that simulates proc, sys and dev.
-#include "backend/host_facts.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/temporary_folder.h"
+#include "backend/doctor.h"
 
 namespace trainyard {
 namespace {

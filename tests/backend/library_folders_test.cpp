@@ -1,10 +1,9 @@
-#include "backend/library_folders.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "../base/temporary_folder.h"
+#include "backend/plugin.h"
 
 namespace trainyard {
 namespace {

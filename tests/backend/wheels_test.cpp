@@ -9,10 +9,10 @@
 #include <cstdlib>
 
 #include "backend/cuda/libraries.h"
-#include "backend/library_folders.h"
+#include "backend/plugin.h"
 #include "base/error.h"
 #include "compute/conv/cudnn/library.h"
-#include "compute/matmul/cublaslt/matmul_library.h"
+#include "compute/matmul/cublaslt/matmul.h"
 #include "ranks/comm/nccl/nccl_library.h"
 
 namespace trainyard::cuda {

@@ -1,8 +1,7 @@
 // Processor quotas of control groups, from files in the kernel's format.
-#include "base/control_group.h"
-
 #include <doctest/doctest.h>
 
+#include "base/host.h"
 #include "base/parallel.h"
 #include "temporary_folder.h"
 

@@ -1,11 +1,10 @@
 // NUMA nodes from files in the kernel's format; threads are moved on the real processors.
-#include "base/numa.h"
-
 #include <doctest/doctest.h>
 #include <sched.h>
 
 #include <thread>
 
+#include "base/host.h"
 #include "temporary_folder.h"
 
 using namespace trainyard;

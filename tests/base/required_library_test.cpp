@@ -1,11 +1,10 @@
-#include "base/required_library.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <string>
 
 #include "base/error.h"
+#include "base/shared_library.h"
 #include "error_of.h"
 
 namespace trainyard {

@@ -1,9 +1,8 @@
-#include "base/sha256.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 
+#include "base/hash.h"
 #include "error_of.h"
 #include "temporary_folder.h"
 

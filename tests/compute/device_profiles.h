@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "compute/conv/cudnn/descriptor.h"
+#include "compute/conv/cudnn/library.h"
 
 namespace trainyard::testing {
 

@@ -1,8 +1,7 @@
-#include "compute/conv/cudnn/engine_cache.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/temporary_folder.h"
+#include "compute/conv/cudnn/engine_book.h"
 
 using namespace trainyard;
 using namespace trainyard::cudnn;

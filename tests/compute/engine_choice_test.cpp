@@ -1,8 +1,7 @@
-#include "compute/conv/cudnn/engine_choice.h"
-
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "compute/conv/cudnn/engines.h"
 
 using namespace trainyard;
 using namespace trainyard::cudnn;

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/gpu_error.h"
-#include "compute/matmul/cublaslt/matmul_library.h"
+#include "compute/matmul/cublaslt/matmul.h"
 #include "scripted_cudnn.h"
 
 using namespace trainyard;

@@ -1,11 +1,10 @@
 // Timing by replays, on a simulated device and clock.
-#include "compute/conv/cudnn/replay_time.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "../base/error_of.h"
+#include "compute/conv/cudnn/engine_trial.h"
 
 using namespace trainyard;
 using cudnn::replay_milliseconds;

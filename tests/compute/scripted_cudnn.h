@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/conv/cudnn/conv_graph.h"
-#include "compute/conv/cudnn/engine_choice.h"
+#include "compute/conv/cudnn/engines.h"
 #include "compute/conv/cudnn/library.h"
 
 namespace trainyard::testing {

@@ -8,8 +8,6 @@
 
 #include "base/error.h"
 #include "device/cuda/cuda_device.h"
-#include "device/cuda/graph.h"
-#include "device/cuda/survey.h"
 #include "gpu.h"
 
 namespace trainyard::cuda {

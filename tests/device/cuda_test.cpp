@@ -8,7 +8,6 @@
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/nvml.h"
-#include "device/cuda/survey.h"
 
 namespace trainyard::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // Whether a test can use a GPU.
 #pragma once
 
-#include "device/cuda/survey.h"
+#include "device/cuda/cuda_device.h"
 
 namespace trainyard::test {
 

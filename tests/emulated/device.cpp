@@ -1,6 +1,5 @@
 // The GPU for tests whose kernels run on the host (grid.h): the CPU's memory and queues.
 #include "device/cuda/cuda_device.h"
-#include "device/cuda/survey.h"
 
 namespace trainyard::cuda {
 

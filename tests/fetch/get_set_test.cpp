@@ -4,7 +4,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "file_server.h"
 #include "tar_archive.h"
 

@@ -8,7 +8,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "file_server.h"
 
 namespace trainyard {

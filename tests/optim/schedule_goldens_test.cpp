@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "optim/plateau.h"
+#include "optim/schedule.h"
 #include "read.h"
 
 namespace trainyard {

@@ -13,7 +13,12 @@ class ForwardingRanks : public ForwardingCommunicator {
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return false; }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
-    Communicator::all_reduce_sums(queue, parts);
+    for (const SumPart& part : parts) sum(queue, part);
+  }
+
+ protected:
+  virtual void sum(Queue& queue, const SumPart& part) {
+    inner().all_reduce_sum(queue, part.data, part.count, part.type);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <set>
 
+#include "memory_store.h"
 #include "ranks/comm/gloo_mesh.h"
 #include "thread_ranks.h"
 

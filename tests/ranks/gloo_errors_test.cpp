@@ -10,6 +10,7 @@
 #include <latch>
 
 #include "base/error.h"
+#include "memory_store.h"
 #include "ranks/comm/gloo_mesh.h"
 #include "thread_ranks.h"
 

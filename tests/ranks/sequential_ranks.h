@@ -15,16 +15,18 @@ class SequentialRanks final : public ForwardingRanks {
  public:
   /// Only the first `summed` ranks count, which is a fault if there are more.
   SequentialRanks(Communicator& ranks, int summed) : ForwardingRanks(ranks), summed_(summed) {}
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    const std::size_t bytes = static_cast<std::size_t>(count) * size_of(type);
+
+ protected:
+  void sum(Queue& queue, const SumPart& part) override {
+    const std::size_t bytes = static_cast<std::size_t>(part.count) * size_of(part.type);
     std::vector<std::byte> all(bytes * static_cast<std::size_t>(size()));
-    inner().all_gather(queue, data, bytes, all.data());
+    inner().all_gather(queue, part.data, bytes, all.data());
     for (int other = 1; other < summed_; ++other) {
       const std::array<const void*, 2> pair{all.data(),
                                             all.data() + static_cast<std::size_t>(other) * bytes};
-      TreeSum().run(pair, all.data(), count, type);
+      TreeSum().run(pair, all.data(), part.count, part.type);
     }
-    if (bytes > 0) queue.copy(data, all.data(), bytes);
+    if (bytes > 0) queue.copy(part.data, all.data(), bytes);
   }
 
  private:

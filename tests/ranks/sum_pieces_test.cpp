@@ -1,12 +1,11 @@
 // Which sums share a piece, and where a sum is cut.
-#include "ranks/comm/sum_pieces.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "ranks/comm/shared_ranks.h"
 
 using namespace trainyard;
 

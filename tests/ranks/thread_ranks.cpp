@@ -4,6 +4,7 @@
 #include <memory>
 #include <thread>
 
+#include "memory_store.h"
 #include "ranks/rendezvous/store_server.h"
 
 namespace trainyard::testing {

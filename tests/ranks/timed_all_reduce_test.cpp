@@ -15,9 +15,11 @@ class Doubling final : public Communicator {
  public:
   [[nodiscard]] int rank() const override { return 1; }
   [[nodiscard]] int size() const override { return 2; }
-  void all_reduce_sum(Queue&, void* data, std::int64_t count, DType) override {
-    for (std::int64_t i = 0; i < count; ++i) static_cast<float*>(data)[i] *= 2;
-    ++sums;
+  void all_reduce_sums(Queue&, std::span<const SumPart> parts) override {
+    for (const SumPart& part : parts) {
+      for (std::int64_t i = 0; i < part.count; ++i) static_cast<float*>(part.data)[i] *= 2;
+      ++sums;
+    }
   }
   void broadcast(Queue&, void*, std::size_t, int) override { ++others; }
   void all_gather(Queue&, const void*, std::size_t, void*) override { ++others; }

@@ -1,6 +1,8 @@
 // Several losses, and weights of samples, in a run file.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "data/sets/memory_dataset.h"
 #include "graph_refusal.h"
 #include "run/config/best_metric_choice.h"
@@ -65,7 +67,7 @@ TEST_CASE("each head has a column, metrics name their output, and one node adds 
   const TrainingGraph graph = make_training_graph(run, 2);
   const std::vector<std::string> columns{"accuracy", "aux_top2_accuracy", "output_loss",
                                          "aux_loss"};
-  CHECK(metric_columns(graph) == columns);
+  CHECK(std::ranges::equal(graph.metrics, columns, {}, &GraphMetric::column));
   CHECK(metric_names(run) == columns);
   const Node& root = graph.graph.nodes[graph.graph.values[graph.loss].producer];
   CHECK(root.path == "loss");

@@ -10,9 +10,9 @@ namespace trainyard::test {
 class NoTreeRanks final : public testing::ForwardingRanks {
  public:
   using ForwardingRanks::ForwardingRanks;
-  void all_reduce_sum(Queue&, void*, std::int64_t, DType) override {
-    throw Error(ErrorKind::bug, "a sum in no order");
-  }
+
+ protected:
+  void sum(Queue&, const SumPart&) override { throw Error(ErrorKind::bug, "a sum in no order"); }
 };
 
 }  // namespace trainyard::test

@@ -85,9 +85,6 @@ class NotedRanks final : public testing::ForwardingRanks {
     calls.push_back(call);
     inner().all_reduce_sums(queue, parts);
   }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    inner().all_reduce_sum(queue, data, count, type);
-  }
 
   std::vector<std::string> calls;
 };

@@ -44,10 +44,6 @@ class HalfOfTwo final : public ForwardingCommunicator {
   explicit HalfOfTwo(std::unique_ptr<Communicator> one)
       : ForwardingCommunicator(*one), one_(std::move(one)) {}
   [[nodiscard]] int size() const override { return 2; }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    ++sums;
-    inner().all_reduce_sum(queue, data, count, type);
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
     sums += static_cast<int>(parts.size());
     inner().all_reduce_sums(queue, parts);

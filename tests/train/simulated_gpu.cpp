@@ -201,11 +201,11 @@ class QueuedRanks final : public ForwardingCommunicator {
  public:
   explicit QueuedRanks(Communicator& ranks) : ForwardingCommunicator(ranks) {}
   [[nodiscard]] bool recordable() const override { return true; }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    late(queue).run([=, this] { inner().all_reduce_sum(*host_, data, count, type); });
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
-    Communicator::all_reduce_sums(queue, parts);
+    for (const SumPart part : parts) {
+      late(queue).run(
+          [=, this] { inner().all_reduce_sum(*host_, part.data, part.count, part.type); });
+    }
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     late(queue).run([=, this] { inner().broadcast(*host_, data, bytes, root); });

@@ -1,10 +1,10 @@
-#include "ranks/stop_request.h"
-
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+
+#include "ranks/stop_vote.h"
 
 using namespace trainyard;
 

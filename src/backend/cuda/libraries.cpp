@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "compute/conv/cudnn/library.h"
-#include "compute/matmul/cublaslt/matmul_library.h"
+#include "compute/matmul/cublaslt/matmul.h"
 #include "ranks/comm/nccl/nccl_library.h"
 
 namespace trainyard::cuda {

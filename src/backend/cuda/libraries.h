@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "base/required_library.h"
+#include "base/shared_library.h"
 
 namespace trainyard::cuda {
 

@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
 #include "base/read_file.h"
 
 namespace trainyard {

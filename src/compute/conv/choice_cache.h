@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "formats/json.h"
 
 namespace trainyard {
@@ -17,6 +18,29 @@ namespace trainyard {
 /// How keys of choices for a processor begin. A run's choices may be those of another device than
 /// the one that it is continued or evaluated on; each device takes its own.
 inline constexpr std::string_view kProcessorKey = "cpu: ";
+
+/// Where a run's earlier choices come from. One of an earlier run that no longer works is replaced,
+/// with a warning; with those of rank 0 a convolution without a usable one is an error: ranks with
+/// other engines than rank 0's would compute other bits.
+enum class EngineSource { earlier_run, first_rank };
+
+/// The earlier choices (ExecutorFactory::choices(), or empty) for processors, or those for GPUs.
+/// Throws Error{data} that names their source for another form, as `choice_of` does for a choice.
+template <class Choice>
+[[nodiscard]] std::map<std::string, Choice> earlier_choices(
+    const std::string& text, EngineSource source, bool of_processors,
+    Choice (*choice_of)(const Json& json, const std::string& source)) {
+  const std::string name = source == EngineSource::first_rank ? "the engines of rank 0"
+                                                              : "the engines of the earlier run";
+  std::map<std::string, Choice> choices;
+  if (text.empty()) return choices;
+  const Json json = parse_json(text, {.name = name, .kind = ErrorKind::data});
+  if (!json.is_object()) throw Error(ErrorKind::data, name + ": not an object");
+  for (const auto& [key, value] : json.items()) {
+    if (key.starts_with(kProcessorKey) == of_processors) choices[key] = choice_of(value, name);
+  }
+  return choices;
+}
 
 /// A file of choices by key. A key contains everything that a choice depends on besides what the
 /// file is of. A file that cannot be read, is damaged, or is of something else gives one warning

@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "compute/conv/onednn/executors.h"
+#include "compute/conv/onednn/primitives.h"
 #include "compute/conv/winograd/algorithms.h"
 #include "compute/copy/adds_apart.h"
 #include "compute/elementwise/functor.h"
 #include "compute/elementwise/then_relu.h"
-#include "compute/matmul/executors.h"
+#include "compute/matmul/product.h"
 #include "compute/table.h"
 
 namespace trainyard {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "compute/conv/choice_cache.h"
 #include "compute/executor.h"
 
 namespace trainyard {
@@ -21,9 +22,7 @@ struct CpuExecutorSettings {
   Winograd winograd = Winograd::off;
   /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
   std::filesystem::path engine_folder;
-  /// Where the choices in `engines` come from. With those of rank 0 a convolution without one is an
-  /// error: ranks with other engines than rank 0's would compute other bits.
-  enum class EngineSource { earlier_run, first_rank };
+  using EngineSource = trainyard::EngineSource;
   EngineSource engines_of = EngineSource::earlier_run;
   /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.
   std::string engines;

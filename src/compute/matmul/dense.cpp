@@ -3,7 +3,6 @@
 #include "ops/dense.h"
 
 #include "compute/elementwise/bias.h"
-#include "compute/matmul/executors.h"
 #include "compute/matmul/product.h"
 #include "compute/plain_tensor.h"
 #include "launcher/launch.h"

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "compute/executor.h"
 #include "compute/matmul/kernels.h"
 #include "compute/matmul/product_shape.h"
 
@@ -77,5 +79,10 @@ class Product {
   std::int64_t panels_;
   std::int64_t block_rows_, block_depth_;  // of a block, at most; whole chains, or all
 };
+
+/// A step of a dense layer, stored in f32 or bf16, with the ReLU behind it where that is absorbed.
+[[nodiscard]] std::unique_ptr<Executor> make_dense(const StepDescription& step);
+/// A step of lstm, gru or simple_rnn, stored in f32 or bf16.
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const StepDescription& step);
 
 }  // namespace trainyard::product

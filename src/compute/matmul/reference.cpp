@@ -7,96 +7,6 @@
 namespace trainyard::reference {
 namespace {
 
-/// Shared by the three passes: x [n][features] and y [n][units], or their gradients; n counts
-/// samples or positions.
-template <class T>
-class Dense : public Executor {
- public:
-  explicit Dense(const StepDescription& step)
-      : launcher_(step.threads),
-        dense_(op_as<DenseOp>(step).values()),
-        has_bias_(dense_.bias),
-        samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
-        features_(step.signature.parameters[0].shape[1]),
-        units_(step.signature.parameters[0].shape[0]),
-        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_,
-               step.form.adds_gradient),
-        output_(matrix_layout(dense_, step.outputs[0]), step.storage, scratch_),
-        weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
-  [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }
-
- protected:
-  [[nodiscard]] TensorView matrix(TensorView view) const {
-    view.layout = matrix_layout(dense_, view.layout);
-    return view;
-  }
-
-  CpuLauncher launcher_;
-  DenseAttributes dense_;
-  bool has_bias_;
-  std::int64_t samples_, features_, units_;
-  OffsetAllocator scratch_;
-  PlainTensor<T> input_;
-  PlainTensor<T> output_;
-  Factors<T> weight_;
-};
-
-template <class T>
-class DenseForward final : public Dense<T> {
- public:
-  explicit DenseForward(const StepDescription& step)
-      : Dense<T>(step), adds_bias_(this->has_bias_ && step.form.own_bias()) {}
-  void bind(const StepTensors& tensors) override {
-    this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
-    this->output_.bind(this->matrix(tensors.outputs[0]), tensors.workspace);
-    this->weight_.bind(tensors.parameters[0], tensors.workspace);
-    bias_ = adds_bias_ ? tensors.parameters[1].template as<T>() : nullptr;
-  }
-  void run() override {
-    this->input_.load(this->launcher_);
-    const RowProducts<T> product{.out = this->output_.data(),
-                                 .a = this->input_.data(),
-                                 .b = this->weight_.load(this->launcher_),
-                                 .bias = bias_,
-                                 .accumulate = false,
-                                 .rows = this->samples_,
-                                 .count = this->units_,
-                                 .length = this->features_};
-    this->launcher_.rows(product.tiles(1), product);
-    this->output_.store(this->launcher_);
-  }
-
- private:
-  bool adds_bias_;
-  const T* bias_ = nullptr;
-};
-
-template <class T>
-class DenseBackwardData final : public Dense<T> {
- public:
-  using Dense<T>::Dense;
-  void bind(const StepTensors& tensors) override {
-    this->input_.bind(this->matrix(tensors.input_gradients[0]), tensors.workspace);
-    this->output_.bind(this->matrix(tensors.output_gradients[0]), tensors.workspace);
-    this->weight_.bind(tensors.parameters[0], tensors.workspace);
-  }
-  void run() override {
-    this->output_.load(this->launcher_);
-    // dx[n] = sum over units of dy[n][u] * weight[u]
-    const WeightedRows<T> product{.out = this->input_.data(),
-                                  .terms = this->weight_.load(this->launcher_),
-                                  .weight = this->output_.data(),
-                                  .bias = nullptr,
-                                  .rows = this->samples_,
-                                  .count = this->units_,
-                                  .length = this->features_,
-                                  .row_stride = this->units_,
-                                  .term_stride = 1};
-    this->launcher_.rows(product.tiles(1), product);
-    this->input_.store(this->launcher_);
-  }
-};
-
 /// bias_gradient[u] = sum of dy[n][u] over n in order.
 template <class T>
 struct ColumnSums {
@@ -110,38 +20,105 @@ struct ColumnSums {
   }
 };
 
+/// All passes: x [n][features] and y [n][units], or their gradients; n counts samples or positions.
 template <class T>
-class DenseBackwardParameters final : public Dense<T> {
+class Dense final : public Executor {
  public:
-  explicit DenseBackwardParameters(const StepDescription& step)
-      : Dense<T>(step), sums_bias_(this->has_bias_ && step.form.own_bias()) {}
+  explicit Dense(const StepDescription& step)
+      : launcher_(step.threads),
+        pass_(step.pass),
+        dense_(op_as<DenseOp>(step).values()),
+        own_bias_(dense_.bias && step.form.own_bias()),
+        samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
+        features_(step.signature.parameters[0].shape[1]),
+        units_(step.signature.parameters[0].shape[0]),
+        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_,
+               step.form.adds_gradient),
+        output_(matrix_layout(dense_, step.outputs[0]), step.storage, scratch_),
+        weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }
   void bind(const StepTensors& tensors) override {
-    this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
-    this->output_.bind(this->matrix(tensors.output_gradients[0]), tensors.workspace);
-    weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
-    bias_gradient_ = sums_bias_ ? tensors.parameter_gradients[1].template as<T>() : nullptr;
+    const bool of_data = pass_ == Pass::backward_data,
+               of_weights = pass_ == Pass::backward_parameters;
+    input_.bind(matrix(of_data ? tensors.input_gradients[0] : tensors.inputs[0]),
+                tensors.workspace);
+    output_.bind(matrix(of_data || of_weights ? tensors.output_gradients[0] : tensors.outputs[0]),
+                 tensors.workspace);
+    if (of_weights) {
+      weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
+      if (own_bias_) bias_gradient_ = tensors.parameter_gradients[1].template as<T>();
+      return;
+    }
+    weight_.bind(tensors.parameters[0], tensors.workspace);
+    if (own_bias_ && !of_data) bias_ = tensors.parameters[1].template as<T>();
   }
   void run() override {
-    this->input_.load(this->launcher_);
-    this->output_.load(this->launcher_);
-    // dw[u] = sum over n of dy[n][u] * x[n]
-    const WeightedRows<T> product{.out = weight_gradient_,
-                                  .terms = this->input_.data(),
-                                  .weight = this->output_.data(),
-                                  .bias = nullptr,
-                                  .rows = this->units_,
-                                  .count = this->samples_,
-                                  .length = this->features_,
-                                  .row_stride = 1,
-                                  .term_stride = this->units_};
-    this->launcher_.rows(product.tiles(1), product);
-    if (bias_gradient_ == nullptr) return;
-    this->launcher_.each(this->units_, ColumnSums<T>{this->output_.data(), bias_gradient_,
-                                                     this->samples_, this->units_});
+    if (pass_ == Pass::backward_data) return run_backward_data();
+    if (pass_ == Pass::backward_parameters) return run_backward_parameters();
+    run_forward();
   }
 
  private:
-  bool sums_bias_;
+  [[nodiscard]] TensorView matrix(TensorView view) const {
+    view.layout = matrix_layout(dense_, view.layout);
+    return view;
+  }
+  void run_forward() {
+    input_.load(launcher_);
+    const RowProducts<T> product{.out = output_.data(),
+                                 .a = input_.data(),
+                                 .b = weight_.load(launcher_),
+                                 .bias = bias_,
+                                 .accumulate = false,
+                                 .rows = samples_,
+                                 .count = units_,
+                                 .length = features_};
+    launcher_.rows(product.tiles(1), product);
+    output_.store(launcher_);
+  }
+  void run_backward_data() {
+    output_.load(launcher_);
+    // dx[n] = sum over units of dy[n][u] * weight[u]
+    const WeightedRows<T> product{.out = input_.data(),
+                                  .terms = weight_.load(launcher_),
+                                  .weight = output_.data(),
+                                  .bias = nullptr,
+                                  .rows = samples_,
+                                  .count = units_,
+                                  .length = features_,
+                                  .row_stride = units_,
+                                  .term_stride = 1};
+    launcher_.rows(product.tiles(1), product);
+    input_.store(launcher_);
+  }
+  void run_backward_parameters() {
+    input_.load(launcher_);
+    output_.load(launcher_);
+    // dw[u] = sum over n of dy[n][u] * x[n]
+    const WeightedRows<T> product{.out = weight_gradient_,
+                                  .terms = input_.data(),
+                                  .weight = output_.data(),
+                                  .bias = nullptr,
+                                  .rows = units_,
+                                  .count = samples_,
+                                  .length = features_,
+                                  .row_stride = 1,
+                                  .term_stride = units_};
+    launcher_.rows(product.tiles(1), product);
+    if (bias_gradient_ == nullptr) return;
+    launcher_.each(units_, ColumnSums<T>{output_.data(), bias_gradient_, samples_, units_});
+  }
+
+  CpuLauncher launcher_;
+  Pass pass_;
+  DenseAttributes dense_;
+  bool own_bias_;  // added here, and its gradient summed here
+  std::int64_t samples_, features_, units_;
+  OffsetAllocator scratch_;
+  PlainTensor<T> input_;   // or its gradient
+  PlainTensor<T> output_;  // or its gradient
+  Factors<T> weight_;
+  const T* bias_ = nullptr;
   T* weight_gradient_ = nullptr;
   T* bias_gradient_ = nullptr;
 };
@@ -150,17 +127,7 @@ class DenseBackwardParameters final : public Dense<T> {
 
 template <class T>
 std::unique_ptr<Executor> make_dense(const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::forward_train:
-    case Pass::forward_eval:
-    case Pass::recompute:
-      return std::make_unique<DenseForward<T>>(step);
-    case Pass::backward_data:
-      return std::make_unique<DenseBackwardData<T>>(step);
-    case Pass::backward_parameters:
-      return std::make_unique<DenseBackwardParameters<T>>(step);
-  }
-  return nullptr;
+  return std::make_unique<Dense<T>>(step);
 }
 
 template std::unique_ptr<Executor> make_dense<float>(const StepDescription&);

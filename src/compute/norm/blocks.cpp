@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "compute/conv/onednn/executors.h"
+#include "compute/conv/onednn/primitives.h"
 #include "compute/norm/bn_planes_gradient.h"
 #include "compute/norm/channels.h"
 #include "launcher/launch.h"

@@ -9,10 +9,9 @@
 #include <memory>
 #include <type_traits>
 
-#include "compute/conv/onednn/executors.h"
+#include "compute/conv/onednn/primitives.h"
 #include "compute/norm/channels.h"
-#include "compute/pool/max_planes.h"
-#include "compute/pool/mean_planes.h"
+#include "compute/pool/pool_planes.h"
 #include "launcher/launch.h"
 #include "ops/pool.h"
 

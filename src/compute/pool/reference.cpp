@@ -16,7 +16,16 @@ struct Span {
   std::int64_t first, last, counted;
 };
 
-/// One plane of a map: windows in row-major order.
+struct Window {
+  Span rows, columns;
+  /// What a mean divides by.
+  [[nodiscard]] std::int64_t divisor(bool count_pad) const {
+    if (count_pad) return rows.counted * columns.counted;
+    return (rows.last - rows.first) * (columns.last - columns.first);
+  }
+};
+
+/// One plane of a map.
 struct PoolWalk {
   std::int64_t height, width, out_height, out_width;
   config::Pair size, stride;
@@ -34,11 +43,25 @@ struct PoolWalk {
 
   [[nodiscard]] std::int64_t plane() const { return height * width; }
   [[nodiscard]] std::int64_t windows() const { return out_height * out_width; }
-  [[nodiscard]] Span rows(std::int64_t oh) const {
-    return span(oh * stride.h - margins.top, size.h, height, counted.bottom);
+  /// visit(index, window) for the windows in row-major order.
+  template <class Visit>
+  void each_window(const Visit& visit) const {
+    for (std::int64_t oh = 0, index = 0; oh < out_height; ++oh) {
+      const Span rows = span(oh * stride.h - margins.top, size.h, height, counted.bottom);
+      for (std::int64_t ow = 0; ow < out_width; ++ow, ++index) {
+        visit(index,
+              Window{rows, span(ow * stride.w - margins.left, size.w, width, counted.right)});
+      }
+    }
   }
-  [[nodiscard]] Span columns(std::int64_t ow) const {
-    return span(ow * stride.w - margins.left, size.w, width, counted.right);
+  /// visit(i) for the elements of the plane under a window, row by row.
+  template <class Visit>
+  void each_element(const Window& window, const Visit& visit) const {
+    for (std::int64_t h = window.rows.first; h < window.rows.last; ++h) {
+      for (std::int64_t w = window.columns.first; w < window.columns.last; ++w) {
+        visit(h * width + w);
+      }
+    }
   }
 
  private:
@@ -60,26 +83,15 @@ struct MaxForward {
   template <class Team>
   void operator()(const Team&, std::int64_t plane) const {
     const T* x = input + plane * walk.plane();
-    std::int64_t at = plane * walk.windows();
-    for (std::int64_t oh = 0; oh < walk.out_height; ++oh) {
-      for (std::int64_t ow = 0; ow < walk.out_width; ++ow, ++at) {
-        const std::int64_t best = largest(x, walk.rows(oh), walk.columns(ow));
-        output[at] = x[best];
-        if (argmax != nullptr) argmax[at] = static_cast<std::int32_t>(best);
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] std::int64_t largest(const T* x, const Span& rows, const Span& columns) const {
-    std::int64_t best = rows.first * walk.width + columns.first;
-    for (std::int64_t h = rows.first; h < rows.last; ++h) {
-      for (std::int64_t w = columns.first; w < columns.last; ++w) {
-        const std::int64_t i = h * walk.width + w;
+    const std::int64_t first = plane * walk.windows();
+    walk.each_window([&](std::int64_t index, const Window& window) {
+      std::int64_t best = window.rows.first * walk.width + window.columns.first;
+      walk.each_element(window, [&](std::int64_t i) {
         if (x[best] == x[best] && !(x[i] <= x[best])) best = i;
-      }
-    }
-    return best;
+      });
+      output[first + index] = x[best];
+      if (argmax != nullptr) argmax[first + index] = static_cast<std::int32_t>(best);
+    });
   }
 };
 
@@ -101,12 +113,6 @@ struct MaxBackward {
   }
 };
 
-/// Divisor of one window.
-inline std::int64_t divisor(const Span& rows, const Span& columns, bool count_pad) {
-  if (count_pad) return rows.counted * columns.counted;
-  return (rows.last - rows.first) * (columns.last - columns.first);
-}
-
 /// A row is a plane; a window is summed row by row.
 template <class T>
 struct AverageForward {
@@ -118,22 +124,11 @@ struct AverageForward {
   void operator()(const Team&, std::int64_t plane) const {
     const T* x = input + plane * walk.plane();
     T* y = output + plane * walk.windows();
-    for (std::int64_t oh = 0; oh < walk.out_height; ++oh) {
-      const Span rows = walk.rows(oh);
-      for (std::int64_t ow = 0; ow < walk.out_width; ++ow) {
-        const Span columns = walk.columns(ow);
-        *y++ = sum(x, rows, columns) / static_cast<T>(divisor(rows, columns, count_pad));
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] T sum(const T* x, const Span& rows, const Span& columns) const {
-    T total = 0;
-    for (std::int64_t h = rows.first; h < rows.last; ++h) {
-      for (std::int64_t w = columns.first; w < columns.last; ++w) total += x[h * walk.width + w];
-    }
-    return total;
+    walk.each_window([&](std::int64_t index, const Window& window) {
+      T total = 0;
+      walk.each_element(window, [&](std::int64_t i) { total += x[i]; });
+      y[index] = total / static_cast<T>(window.divisor(count_pad));
+    });
   }
 };
 
@@ -149,20 +144,10 @@ struct AverageBackward {
     T* dx = input_gradient + plane * walk.plane();
     std::fill_n(dx, walk.plane(), T(0));
     const T* dy = output_gradient + plane * walk.windows();
-    for (std::int64_t oh = 0; oh < walk.out_height; ++oh) {
-      const Span rows = walk.rows(oh);
-      for (std::int64_t ow = 0; ow < walk.out_width; ++ow) {
-        const Span columns = walk.columns(ow);
-        spread(dx, rows, columns, *dy++ / static_cast<T>(divisor(rows, columns, count_pad)));
-      }
-    }
-  }
-
- private:
-  void spread(T* dx, const Span& rows, const Span& columns, T share) const {
-    for (std::int64_t h = rows.first; h < rows.last; ++h) {
-      for (std::int64_t w = columns.first; w < columns.last; ++w) dx[h * walk.width + w] += share;
-    }
+    walk.each_window([&](std::int64_t index, const Window& window) {
+      const T share = dy[index] / static_cast<T>(window.divisor(count_pad));
+      walk.each_element(window, [&](std::int64_t i) { dx[i] += share; });
+    });
   }
 };
 
@@ -268,40 +253,29 @@ class PowerPool final : public Executor {
       std::fill_n(tensors_[3].data(), planes_ * walk_.plane(), T(0));
     }
     for (std::int64_t plane = 0; plane < planes_; ++plane) {
-      for (std::int64_t oh = 0; oh < walk_.out_height; ++oh) {
-        for (std::int64_t ow = 0; ow < walk_.out_width; ++ow) {
-          backward_ ? spread(plane, oh, ow) : sum(plane, oh, ow);
-        }
-      }
+      walk_.each_window([&](std::int64_t index, const Window& window) {
+        backward_ ? spread(plane, index, window) : sum(plane, index, window);
+      });
     }
     tensors_[backward_ ? 3 : 1].store(launcher_);
   }
 
  private:
-  /// visit(i) for the elements under a window.
-  template <class Visit>
-  void each(std::int64_t plane, std::int64_t oh, std::int64_t ow, const Visit& visit) const {
-    const Span rows = walk_.rows(oh), columns = walk_.columns(ow);
-    for (std::int64_t h = rows.first; h < rows.last; ++h) {
-      for (std::int64_t w = columns.first; w < columns.last; ++w) {
-        visit(plane * walk_.plane() + h * walk_.width + w);
-      }
-    }
-  }
-  void sum(std::int64_t plane, std::int64_t oh, std::int64_t ow) {
-    const T* const x = tensors_[0].data();
+  void sum(std::int64_t plane, std::int64_t index, const Window& window) {
+    const T* const x = tensors_[0].data() + plane * walk_.plane();
     T total = 0;
-    each(plane, oh, ow, [&](std::int64_t i) { total += raised(math::abs(x[i]), p_); });
-    tensors_[1].data()[plane * walk_.windows() + oh * walk_.out_width + ow] = raised(total, 1 / p_);
+    walk_.each_element(window, [&](std::int64_t i) { total += raised(math::abs(x[i]), p_); });
+    tensors_[1].data()[plane * walk_.windows() + index] = raised(total, 1 / p_);
   }
-  void spread(std::int64_t plane, std::int64_t oh, std::int64_t ow) {
-    const std::int64_t window = plane * walk_.windows() + oh * walk_.out_width + ow;
-    const T* const x = tensors_[0].data();
-    const T y = tensors_[1].data()[window], dy = tensors_[2].data()[window];
+  void spread(std::int64_t plane, std::int64_t index, const Window& window) {
+    const std::int64_t at = plane * walk_.windows() + index;
+    const T* const x = tensors_[0].data() + plane * walk_.plane();
+    T* const dx = tensors_[3].data() + plane * walk_.plane();
+    const T y = tensors_[1].data()[at], dy = tensors_[2].data()[at];
     if (y == 0) return;
-    each(plane, oh, ow, [&](std::int64_t i) {
+    walk_.each_element(window, [&](std::int64_t i) {
       const T slope = raised(math::abs(x[i]) / y, p_ - 1);
-      tensors_[3].data()[i] += dy * (x[i] > 0 ? slope : x[i] < 0 ? -slope : x[i]);
+      dx[i] += dy * (x[i] > 0 ? slope : x[i] < 0 ? -slope : x[i]);
     });
   }
 

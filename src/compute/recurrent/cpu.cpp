@@ -1,5 +1,4 @@
 // Recurrent layers on the CPU.
-#include "compute/matmul/executors.h"
 #include "compute/matmul/product.h"
 #include "compute/recurrent/recurrent.h"
 #include "launcher/launch.h"

@@ -1,7 +1,7 @@
 // Recurrent layers, with products of cuBLASLt between the steps' kernels.
 #include <utility>
 
-#include "compute/devices/cuda/executors.h"
+#include "compute/devices/cuda/context.h"
 #include "compute/devices/cuda/kernels.h"
 
 namespace trainyard::cudnn {

@@ -1,7 +1,5 @@
 #include "device/cuda/check.h"
 
-#include <string>
-
 #include "base/gpu_error.h"
 
 namespace trainyard::cuda {

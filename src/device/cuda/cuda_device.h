@@ -1,13 +1,17 @@
-// An NVIDIA GPU as a Device: memory, streams and events of one GPU.
+// An NVIDIA GPU as a Device: memory, streams, events and recordings of one GPU; and the survey of
+// the machine's GPUs.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "base/handle.h"
 #include "device/device.h"
+#include "device/gpu_survey.h"
 
 namespace trainyard::cuda {
 
@@ -52,5 +56,40 @@ enum class Overlap { none, allowed };
                                                        Overlap overlap = Overlap::allowed);
 /// The stream of a queue made by a CUDA device.
 [[nodiscard]] cudaStream_t stream_of(const Queue& queue);
+
+struct DestroyGraph {
+  void operator()(cudaGraphExec_t graph) const;
+};
+
+/// The work that a function enqueues, as a CUDA graph. Addresses, sizes and scalars are fixed at
+/// capture; values that change are in device memory.
+class CapturedGraph {
+ public:
+  /// Calls `work` while capturing `queue` (and what joins it by events), without running anything.
+  /// Only this thread's calls are watched, so that other threads may use CUDA meanwhile. What
+  /// cannot be captured (allocation, waiting, a copy from memory that is not pinned) throws
+  /// Error{device}; if `work` throws, its error is passed on. Either way the queue remains usable.
+  CapturedGraph(Queue& queue, Overlap overlap, const std::function<void()>& work);
+  /// As Device::record_copies().
+  CapturedGraph(Queue& queue, Overlap overlap, const std::function<void()>& work, int copies,
+                const NodeRange& range);
+
+  /// Enqueues one replay on `queue`.
+  void replay(Queue& queue) const;
+  /// Kernels, copies and fills of one replay.
+  [[nodiscard]] std::size_t nodes() const { return nodes_; }
+
+ private:
+  void instantiate(cudaGraph_t captured, Overlap overlap);
+
+  Handle<cudaGraphExec_t, DestroyGraph> graph_;
+  std::size_t nodes_ = 0;
+};
+
+/// Driver, runtime and visible GPUs. A machine without driver or GPU is a finding, not an error.
+[[nodiscard]] GpuSurvey survey();
+/// The PCI bus id of the visible GPU `ordinal`, "0000:17:00.0", its name in NVML. Creates no
+/// context. Throws Error{device}.
+[[nodiscard]] std::string bus_of(int ordinal);
 
 }  // namespace trainyard::cuda

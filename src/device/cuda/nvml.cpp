@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "base/required_library.h"
-
 namespace trainyard::cuda {
 
 nvml::Functions nvml::functions_of(const SharedLibrary& library) {

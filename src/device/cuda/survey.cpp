@@ -1,11 +1,10 @@
-#include "device/cuda/survey.h"
-
 #include <cuda_runtime_api.h>
 
 #include <array>
 
-#include "base/numa.h"
+#include "base/host.h"
 #include "device/cuda/check.h"
+#include "device/cuda/cuda_device.h"
 #include "device/cuda/nvml.h"
 
 namespace trainyard::cuda {

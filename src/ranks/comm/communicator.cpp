@@ -1,12 +1,10 @@
 #include "ranks/comm/communicator.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "base/error.h"
 
 namespace trainyard {
-
 namespace {
 
 class SingleCommunicator final : public Communicator {
@@ -15,8 +13,8 @@ class SingleCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return 1; }
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
-  void all_reduce_sum(Queue&, void*, std::int64_t, DType type) override {
-    TY_CHECK(type != DType::u8, "bytes are not all-reduced");
+  void all_reduce_sums(Queue&, std::span<const SumPart> parts) override {
+    for (const SumPart& part : parts) TY_CHECK(part.type != DType::u8, "bytes are not all-reduced");
   }
   void broadcast(Queue&, void*, std::size_t, int root) override {
     TY_CHECK(root == 0, "a group of one has only rank 0");

@@ -45,12 +45,13 @@ class Communicator {
 
   /// All-reduces `count` elements of f64, f32, f16, bf16 or i32 in place; bit-identical on every
   /// rank and, with sums_in_tree(), in every run.
-  virtual void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) = 0;
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) {
+    const SumPart part{data, count, type};
+    all_reduce_sums(queue, {&part, 1});
+  }
   /// all_reduce_sum() of each part, in one call if that is faster; without sums_in_tree() the order
   /// of a sum may then be another one, as NCCL's is from three ranks on.
-  virtual void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
-    for (const SumPart& part : parts) all_reduce_sum(queue, part.data, part.count, part.type);
-  }
+  virtual void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) = 0;
   /// Copies rank `root`'s bytes to every rank.
   virtual void broadcast(Queue& queue, void* data, std::size_t bytes, int root) = 0;
   /// Rank r's `bytes` bytes to byte r * bytes of `out` (size() * bytes) on every rank.
@@ -94,9 +95,6 @@ class ForwardingCommunicator : public Communicator {
   [[nodiscard]] int size() const override { return inner_->size(); }
   [[nodiscard]] bool recordable() const override { return inner_->recordable(); }
   [[nodiscard]] bool sums_in_tree() const override { return inner_->sums_in_tree(); }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    inner_->all_reduce_sum(queue, data, count, type);
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
     inner_->all_reduce_sums(queue, parts);
   }

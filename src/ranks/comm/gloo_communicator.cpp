@@ -62,10 +62,6 @@ class GlooCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return mesh_.size(); }
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    const SumPart part{data, count, type};
-    all_reduce_sums(queue, {&part, 1});
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;

@@ -5,12 +5,10 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "ranks/rendezvous/failure.h"

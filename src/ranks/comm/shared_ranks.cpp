@@ -3,19 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "ranks/comm/collective_call.h"
-#include "ranks/comm/communicator.h"
 #include "ranks/comm/shared_barrier.h"
 #include "ranks/comm/shared_memory.h"
-#include "ranks/comm/sum_pieces.h"
 #include "ranks/comm/tree_sum.h"
 #include "ranks/rendezvous/failure.h"
 
@@ -74,10 +70,6 @@ class SharedRanks final : public ForwardingCommunicator {
     forward_to(*others_);
   }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    const SumPart part{data, count, type};
-    all_reduce_sums(queue, {&part, 1});
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
 
  private:
@@ -235,6 +227,40 @@ std::unique_ptr<SharedRanks> join(int rank, const SharedMemoryName& memory,
 }
 
 }  // namespace
+
+SumPieces::SumPieces(std::span<const SumPart> parts, std::size_t bytes)
+    : parts_(parts), bytes_(bytes) {
+  TY_CHECK(bytes > 0 && bytes % kAlignment == 0, "a piece is of whole cache lines");
+  for (const SumPart& part : parts) {
+    TY_CHECK(part.count >= 0 && part.type != DType::u8, "a sum is of numbers");
+  }
+}
+
+std::span<const SumChunk> SumPieces::next() {
+  std::size_t chunks = 0, used = 0;
+  while (!parts_.empty()) {
+    const SumPart& part = parts_.front();
+    if (taken_ == part.count) {
+      parts_ = parts_.subspan(1);
+      taken_ = 0;
+      continue;
+    }
+    const std::size_t size = size_of(part.type);
+    const auto space = static_cast<std::int64_t>((bytes_ - used) / size);
+    if (space == 0 || chunks == kMostChunks) break;
+    const std::int64_t count = std::min(part.count - taken_, space);
+    chunks_[chunks++] = {
+        .data = static_cast<std::byte*>(part.data) + static_cast<std::size_t>(taken_) * size,
+        .count = count,
+        .type = part.type,
+        .offset = used,
+        .whole = part.count};
+    used += static_cast<std::size_t>(count) * size;
+    used = (used + kAlignment - 1) / kAlignment * kAlignment;
+    taken_ += count;
+  }
+  return std::span(chunks_).first(chunks);
+}
 
 std::unique_ptr<Communicator> share_sums(std::unique_ptr<Communicator> others,
                                          const SharedRanksOptions& options) {

@@ -2,8 +2,6 @@
 
 #include <span>
 
-#include "ranks/comm/communicator.h"
-
 namespace trainyard {
 namespace {
 
@@ -14,14 +12,13 @@ class StagedCommunicator final : public ForwardingCommunicator {
 
   [[nodiscard]] bool recordable() const override { return false; }
 
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    const std::size_t bytes = static_cast<std::size_t>(count) * size_of(type);
-    std::byte* const host = take(queue, data, bytes, 0);
-    inner().all_reduce_sum(*host_queue_, host, count, type);
-    give(queue, data, host, bytes);
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
-    Communicator::all_reduce_sums(queue, parts);
+    for (const SumPart& part : parts) {
+      const std::size_t bytes = static_cast<std::size_t>(part.count) * size_of(part.type);
+      std::byte* const host = take(queue, part.data, bytes, 0);
+      inner().all_reduce_sum(*host_queue_, host, part.count, part.type);
+      give(queue, part.data, host, bytes);
+    }
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     std::byte* const host = take(queue, data, bytes, 0);

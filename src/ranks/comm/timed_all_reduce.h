@@ -36,10 +36,6 @@ class TimedAllReduce final : public ForwardingCommunicator {
   /// Waits for the queues of the noted all-reduces.
   void wait();
 
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    const SumPart part{data, count, type};
-    all_reduce_sums(queue, {&part, 1});
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
 
  private:

@@ -1,6 +1,5 @@
 #include "ranks/comm/tree_sum.h"
 
-#include <algorithm>
 #include <type_traits>
 
 #include "base/error.h"

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <vector>
 
@@ -22,7 +20,6 @@
 #include "base/text.h"
 
 namespace trainyard {
-
 namespace {
 
 constexpr Milliseconds kPauseToConnect{50};  // between two attempts to connect

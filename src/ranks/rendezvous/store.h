@@ -44,8 +44,8 @@ class Store {
   virtual std::int64_t add(std::string_view key, std::int64_t amount) = 0;
 };
 
-/// A store in this process, for ranks that are threads; thread-safe.
-[[nodiscard]] std::unique_ptr<Store> make_memory_store(const StoreLimits& limits = {});
+/// Throws the error for a key that was not set in time.
+[[noreturn]] void key_is_late(std::string_view key, Milliseconds limit);
 
 /// Address of rank 0's store, and the token that admits a rank.
 struct StoreAddress {

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ranks/rendezvous/socket.h"
 
 namespace trainyard {
 namespace {
@@ -24,7 +23,46 @@ Milliseconds left_until(Moment deadline) {
   throw Error(ErrorKind::device, "rank 0's store at " + endpoint.text() + " " + what);
 }
 
+constexpr Milliseconds kAnswer{30'000};  // how long rank 0 may take beyond a request's own wait
+
+class StoreClientConnection final : public Store {
+ public:
+  StoreClientConnection(const StoreAddress& address, Milliseconds limit)
+      : dialogue_(address, limit) {}
+
+  void set(std::string_view key, std::string_view value) override {
+    ask({.kind = MessageKind::set, .key = std::string(key), .value = std::string(value)}, {});
+  }
+  [[nodiscard]] std::string get(std::string_view key, Milliseconds limit) override {
+    return await(MessageKind::get, key, limit).value;
+  }
+  void wait(std::string_view key, Milliseconds limit) override {
+    await(MessageKind::wait, key, limit);
+  }
+  std::int64_t add(std::string_view key, std::int64_t amount) override {
+    return ask({.kind = MessageKind::add, .number = amount, .key = std::string(key)}, {}).number;
+  }
+
+ private:
+  Message ask(const Message& request, Milliseconds limit) {
+    return dialogue_.ask(request, limit + kAnswer);
+  }
+  Message await(MessageKind kind, std::string_view key, Milliseconds limit) {
+    Message answer = ask({.kind = kind, .number = limit.count(), .key = std::string(key)}, limit);
+    if (answer.kind == MessageKind::late) key_is_late(key, limit);
+    return answer;
+  }
+
+  StoreChannel dialogue_;
+};
+
 }  // namespace
+
+void key_is_late(std::string_view key, Milliseconds limit) {
+  const double seconds = std::chrono::duration<double>(limit).count();
+  throw Error(ErrorKind::device, "no rank set '" + std::string(key) + "' within " +
+                                     number_text(seconds) + " s; are all ranks running?");
+}
 
 StoreChannel::StoreChannel(const StoreAddress& address, Milliseconds limit)
     : endpoint_(address.endpoint) {
@@ -95,6 +133,10 @@ std::optional<Message> StoreChannel::take() {
   std::optional<Message> message = take_message(rest);
   incoming_.erase(0, incoming_.size() - rest.size());
   return message;
+}
+
+std::unique_ptr<Store> connect_to_store(const StoreAddress& address, Milliseconds limit) {
+  return std::make_unique<StoreClientConnection>(address, limit);
 }
 
 }  // namespace trainyard

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "ranks/rendezvous/socket.h"
 #include "ranks/rendezvous/store_service.h"
 
 namespace trainyard {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "ranks/spawn/launcher_environment.h"
 
 namespace trainyard {
 namespace {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/child_process.h"
 #include "base/error.h"
 
 namespace trainyard {
@@ -18,13 +19,6 @@ namespace {
 [[noreturn]] void fail(const std::filesystem::path& program, int reason) {
   throw Error(ErrorKind::device, "cannot start '" + program.string() +
                                      "': " + std::generic_category().message(reason));
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
 }
 
 /// What a new process needs until exec, prepared before the fork: in between nothing may allocate.

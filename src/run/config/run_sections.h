@@ -13,7 +13,7 @@
 #include "config/node.h"
 #include "data/augment/pipeline.h"
 #include "data/sets/dataset.h"
-#include "optim/plateau.h"
+#include "optim/schedule.h"
 #include "ranks/rendezvous/failure.h"
 #include "report/hooks.h"
 

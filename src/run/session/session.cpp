@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "graph/network_input.h"
-#include "ranks/comm/statistics_over_ranks.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_overrides.h"
 #include "run/session/session_model.h"

@@ -4,7 +4,8 @@
 #include <chrono>
 #include <vector>
 
-#include "base/numa.h"
+#include "base/error.h"
+#include "base/host.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "compute/devices/cpu_executors.h"

@@ -1,5 +1,5 @@
 // libcublasLt.so.13 as Trainyard calls it: the functions of
-// compute/matmul/cublaslt/matmul_library.h.
+// compute/matmul/cublaslt/matmul.h.
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 

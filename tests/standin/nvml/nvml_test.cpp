@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "device/cuda/survey.h"
+#include "device/cuda/cuda_device.h"
 
 namespace trainyard::cuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "../../base/error_of.h"
 #include "base/error.h"
-#include "compute/conv/cudnn/engine_choice.h"
+#include "compute/conv/cudnn/engines.h"
 #include "compute/devices/cuda/cuda_executors.h"
 #include "device/cuda/cuda_device.h"
 #include "ops/convolution.h"

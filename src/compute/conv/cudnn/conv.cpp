@@ -8,7 +8,7 @@
 #include "compute/conv/cudnn/step_workspace.h"
 #include "compute/conv/narrow/narrow_step.h"
 #include "compute/copy/packed_parameters.h"
-#include "compute/devices/cuda/executors.h"
+#include "compute/devices/cuda/context.h"
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/cuda/functors.h"
 #include "device/cuda/check.h"

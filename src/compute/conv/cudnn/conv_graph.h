@@ -7,7 +7,7 @@
 #include <string>
 
 #include "compute/conv/conv_step.h"
-#include "compute/conv/cudnn/descriptor.h"
+#include "compute/conv/cudnn/library.h"
 
 namespace trainyard::cudnn {
 

@@ -2,24 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace trainyard::cudnn {
 namespace {
 
-using Source = CudaExecutorSettings::EngineSource;
-
-std::map<std::string, EngineChoice> parse_engines(const std::string& text, Source source) {
-  const std::string name =
-      source == Source::first_rank ? "the engines of rank 0" : "the engines of the earlier run";
-  std::map<std::string, EngineChoice> choices;
-  if (text.empty()) return choices;
-  const Json json = parse_json(text, {.name = name, .kind = ErrorKind::data});
-  if (!json.is_object()) throw Error(ErrorKind::data, name + ": not an object");
-  for (const auto& [key, value] : json.items()) {
-    if (!key.starts_with(kProcessorKey)) choices[key] = choice_of(value, name);
-  }
-  return choices;
+std::filesystem::path path_in(const std::filesystem::path& folder, const std::string& gpu,
+                              const std::string& cudnn_version) {
+  if (folder.empty()) return {};
+  return folder / ChoiceCache::file_name(gpu + "_cudnn-" + cudnn_version + ".json");
 }
 
 [[noreturn]] void differs_from_first(const std::string& key, const std::string& problem) {
@@ -30,12 +23,28 @@ std::map<std::string, EngineChoice> parse_engines(const std::string& text, Sourc
 
 }  // namespace
 
+EngineCache::EngineCache(const std::filesystem::path& folder, const std::string& gpu,
+                         const std::string& cudnn_version, Warn warn)
+    : ChoiceCache(
+          {.path = path_in(folder, gpu, cudnn_version),
+           .owner = gpu + " with cuDNN " + cudnn_version,
+           .identity = {{"gpu", gpu}, {"cudnn", cudnn_version}},
+           .check = [](const Json& json,
+                       const std::string& source) { static_cast<void>(choice_of(json, source)); },
+           .warn = std::move(warn)}) {}
+
+std::optional<EngineChoice> EngineCache::find(const std::string& key) const {
+  const std::optional<Json> found = ChoiceCache::find(key);
+  if (!found) return std::nullopt;
+  return choice_of(*found, path().string());
+}
+
 EngineBook::EngineBook(const CudaExecutorSettings& settings, const std::string& cudnn_version)
     : tune_(settings.tune),
-      follows_(settings.engines_of == Source::first_rank),
+      follows_(settings.engines_of == EngineSource::first_rank),
       warn_(settings.warn),
       cache_(settings.engine_folder, settings.gpu, cudnn_version, settings.warn),
-      earlier_(parse_engines(settings.engines, settings.engines_of)) {}
+      earlier_(earlier_choices(settings.engines, settings.engines_of, false, choice_of)) {}
 
 std::optional<EnginePlan> EngineBook::used(const std::string& key) const {
   const auto found = used_.find(key);

@@ -1,17 +1,32 @@
 // The engines that a run uses, and those chosen before it: in an earlier run, by rank 0, or by
-// timing on this machine.
+// timing on this machine, which are stored on disk: one file per GPU model and version of cuDNN.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
-#include "compute/conv/cudnn/engine_cache.h"
+#include "compute/conv/choice_cache.h"
 #include "compute/conv/cudnn/engines.h"
 #include "compute/devices/cuda/cuda_executors.h"
 
 namespace trainyard::cudnn {
+
+/// ChoiceCache of engines: "NVIDIA_H200_cudnn-9.19.0.json" in the folder. A key contains the graph
+/// with its shapes, strides and types, and the rules.
+class EngineCache : public ChoiceCache {
+ public:
+  /// `folder` holds the files; empty: nothing is stored.
+  EngineCache(const std::filesystem::path& folder, const std::string& gpu,
+              const std::string& cudnn_version, Warn warn);
+
+  [[nodiscard]] std::optional<EngineChoice> find(const std::string& key) const;
+  void keep(const std::string& key, const EngineChoice& choice, double microseconds) {
+    ChoiceCache::keep(key, json_of(choice), microseconds);
+  }
+};
 
 /// Keys are those of choose_engine().
 class EngineBook {

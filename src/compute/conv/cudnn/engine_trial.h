@@ -1,15 +1,31 @@
-// Trials of engines for one convolution: each is run and timed, and must repeat its result.
+// Trials of engines for one convolution: each is run and timed, and must repeat its result. Timed
+// are replays of recordings, as training steps are.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "compute/conv/cudnn/conv_graph.h"
 #include "compute/conv/cudnn/engines.h"
+#include "device/device.h"
 
 namespace trainyard::cudnn {
+
+/// Milliseconds that a queue takes for what `work` enqueues.
+using QueueTimer = std::function<double(const std::function<void()>& work)>;
+
+/// Milliseconds of one of many runs in a row, the minimum of several replays: the host's launches
+/// are not included. Infinite if it is hopelessly more than `best`. Throws what `run` throws, and
+/// Error{device} if it cannot be recorded.
+[[nodiscard]] double replay_milliseconds(Device& device, Queue& queue, const QueueTimer& time,
+                                         const std::function<void()>& run, double best);
+
+/// Runs once directly and once from a recording, to completion. Throws as replay_milliseconds()
+/// does.
+void replay_once(Device& device, Queue& queue, const std::function<void()>& run);
 
 class Context;
 

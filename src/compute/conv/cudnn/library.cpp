@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace trainyard::cudnn {
 
@@ -51,5 +52,64 @@ LibraryHandle::LibraryHandle(const Library& library, cudaStream_t stream) : libr
 }
 
 LibraryHandle::~LibraryHandle() { library_.call().destroy(handle_); }
+
+Descriptor::Descriptor(const Library& library, cudnnBackendDescriptorType_t type, std::string what)
+    : library_(library), what_(std::move(what)) {
+  library_.check(library_.call().create_descriptor(type, &raw_), what_);
+}
+
+Descriptor::~Descriptor() { library_.call().destroy_descriptor(raw_); }
+
+void Descriptor::set(cudnnBackendAttributeName_t name, const DescriptorPtr& value) {
+  set_list(name, std::span(&value, 1));
+}
+
+void Descriptor::set_list(cudnnBackendAttributeName_t name, std::span<const DescriptorPtr> values) {
+  std::vector<cudnnBackendDescriptor_t> list;
+  for (const DescriptorPtr& value : values) list.push_back(value->raw());
+  set_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<std::int64_t>(list.size()), list.data());
+  held_.insert(held_.end(), values.begin(), values.end());
+}
+
+void Descriptor::set_raw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                         std::int64_t count, const void* values) {
+  library_.check(library_.call().set_attribute(raw_, name, type, count, values), what_);
+}
+
+void Descriptor::finalize() { library_.check(library_.call().finalize(raw_), what_); }
+
+std::string Descriptor::try_finalize() { return library_.problem(library_.call().finalize(raw_)); }
+
+std::int64_t Descriptor::get_raw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                                 std::int64_t most, void* values) const {
+  std::int64_t found = 0;
+  library_.check(library_.call().get_attribute(raw_, name, type, most, &found, values), what_);
+  return found < most ? found : most;
+}
+
+void Descriptor::get(cudnnBackendAttributeName_t name, Descriptor& value) const {
+  get_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.raw_);
+}
+
+std::vector<std::shared_ptr<Descriptor>> Descriptor::get_descriptors(
+    cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
+    const std::string& what_they_are, std::int64_t most) const {
+  std::vector<std::shared_ptr<Descriptor>> list;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (std::int64_t i = 0; i < most; ++i) {
+    list.push_back(std::make_shared<Descriptor>(library_, type, what_they_are));
+    raw.push_back(list.back()->raw());
+  }
+  const std::int64_t found = get_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, raw.data());
+  list.resize(static_cast<std::size_t>(found));
+  return list;
+}
+
+std::int64_t Descriptor::count(cudnnBackendAttributeName_t name,
+                               cudnnBackendAttributeType_t type) const {
+  std::int64_t found = 0;
+  library_.check(library_.call().get_attribute(raw_, name, type, 0, &found, nullptr), what_);
+  return found;
+}
 
 }  // namespace trainyard::cudnn

@@ -1,15 +1,19 @@
 // cuDNN as a table of its functions, opened by path at run time: the program, with this part,
-// starts without it.
+// starts without it. And its backend descriptors: created, filled, finalized, read, destroyed.
 #pragma once
 
 #include <cudnn_graph.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/required_library.h"
+#include "base/shared_library.h"
 #include "device/cuda/check.h"
 
 namespace trainyard::cudnn {
@@ -78,6 +82,109 @@ class LibraryHandle {
  private:
   const Library& library_;
   cudnnHandle_t handle_ = nullptr;
+};
+
+/// The attribute type of a value, which cudnnBackendSetAttribute requires.
+template <class T>
+struct AttributeType;
+template <cudnnBackendAttributeType_t type>
+struct AttributeTypeIs {
+  static constexpr cudnnBackendAttributeType_t value = type;
+};
+template <>
+struct AttributeType<std::int64_t> : AttributeTypeIs<CUDNN_TYPE_INT64> {};
+template <>
+struct AttributeType<std::int32_t> : AttributeTypeIs<CUDNN_TYPE_INT32> {};
+template <>
+struct AttributeType<bool> : AttributeTypeIs<CUDNN_TYPE_BOOLEAN> {};
+template <>
+struct AttributeType<char> : AttributeTypeIs<CUDNN_TYPE_CHAR> {};
+template <>
+struct AttributeType<float> : AttributeTypeIs<CUDNN_TYPE_FLOAT> {};
+template <>
+struct AttributeType<void*> : AttributeTypeIs<CUDNN_TYPE_VOID_PTR> {};
+template <>
+struct AttributeType<cudnnDataType_t> : AttributeTypeIs<CUDNN_TYPE_DATA_TYPE> {};
+template <>
+struct AttributeType<cudnnConvolutionMode_t> : AttributeTypeIs<CUDNN_TYPE_CONVOLUTION_MODE> {};
+template <>
+struct AttributeType<cudnnPointwiseMode_t> : AttributeTypeIs<CUDNN_TYPE_POINTWISE_MODE> {};
+template <>
+struct AttributeType<cudnnBackendHeurMode_t> : AttributeTypeIs<CUDNN_TYPE_HEUR_MODE> {};
+template <>
+struct AttributeType<cudnnBackendKnobType_t> : AttributeTypeIs<CUDNN_TYPE_KNOB_TYPE> {};
+template <>
+struct AttributeType<cudnnBackendNumericalNote_t> : AttributeTypeIs<CUDNN_TYPE_NUMERICAL_NOTE> {};
+template <>
+struct AttributeType<cudnnBackendBehaviorNote_t> : AttributeTypeIs<CUDNN_TYPE_BEHAVIOR_NOTE> {};
+
+class Descriptor;
+/// Descriptors refer to one another and live as long as anything refers to them.
+using DescriptorPtr = std::shared_ptr<const Descriptor>;
+
+/// One descriptor. Set what it needs, finalize(), then only read. Every failure throws
+/// Error{device} that names `what` and gives cuDNN's reason.
+class Descriptor {
+ public:
+  /// `what` names the descriptor in errors: "convolution [64, 3, 32, 32] ...".
+  Descriptor(const Library& library, cudnnBackendDescriptorType_t type, std::string what);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  template <class T>
+  void set(cudnnBackendAttributeName_t name, const T& value) {
+    set_raw(name, AttributeType<T>::value, 1, &value);
+  }
+  template <class T>
+  void set_list(cudnnBackendAttributeName_t name, std::span<const T> values) {
+    set_raw(name, AttributeType<T>::value, static_cast<std::int64_t>(values.size()), values.data());
+  }
+  void set(cudnnBackendAttributeName_t name, const DescriptorPtr& value);
+  void set_list(cudnnBackendAttributeName_t name, std::span<const DescriptorPtr> values);
+  /// Accepts no more values. Here cuDNN checks the whole descriptor.
+  void finalize();
+  /// As finalize(), but returns cuDNN's status and reason on failure; "" on success.
+  [[nodiscard]] std::string try_finalize();
+
+  template <class T>
+  [[nodiscard]] T get(cudnnBackendAttributeName_t name) const {
+    T value{};
+    get_raw(name, AttributeType<T>::value, 1, &value);
+    return value;
+  }
+  /// At most `most` values.
+  template <class T>
+  [[nodiscard]] std::vector<T> get_list(cudnnBackendAttributeName_t name, std::int64_t most) const {
+    std::vector<T> values(static_cast<std::size_t>(most));
+    values.resize(
+        static_cast<std::size_t>(get_raw(name, AttributeType<T>::value, most, values.data())));
+    return values;
+  }
+  /// Fills `value`, which is created but not finalized.
+  void get(cudnnBackendAttributeName_t name, Descriptor& value) const;
+  /// Descriptors of `type` that cuDNN fills in: as many as it has, at most `most`.
+  [[nodiscard]] std::vector<std::shared_ptr<Descriptor>> get_descriptors(
+      cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
+      const std::string& what_they_are, std::int64_t most) const;
+  /// How many values the attribute has.
+  [[nodiscard]] std::int64_t count(cudnnBackendAttributeName_t name,
+                                   cudnnBackendAttributeType_t type) const;
+
+  [[nodiscard]] cudnnBackendDescriptor_t raw() const { return raw_; }
+  [[nodiscard]] const std::string& what() const { return what_; }
+  [[nodiscard]] const Library& library() const { return library_; }
+
+ private:
+  void set_raw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+               std::int64_t count, const void* values);
+  std::int64_t get_raw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                       std::int64_t most, void* values) const;
+
+  const Library& library_;
+  std::string what_;
+  std::vector<DescriptorPtr> held_;
+  cudnnBackendDescriptor_t raw_ = nullptr;
 };
 
 }  // namespace trainyard::cudnn

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
+#include "compute/conv/conv_step.h"
+#include "compute/devices/cuda/kernels.h"
 #include "compute/executor.h"
 
 namespace trainyard::cudnn {
@@ -43,6 +45,11 @@ struct ConvOffsets {
 };
 
 /// `cap`: the maximum bytes of step and engine together.
-[[nodiscard]] ConvOffsets conv_offsets(const StepDescription& step, std::size_t cap);
+[[nodiscard]] inline ConvOffsets conv_offsets(const StepDescription& step, std::size_t cap) {
+  ConvOffsets offsets{.workspace = StepWorkspace(cap)};
+  if (!conv_step(step).sums_bias()) return offsets;
+  offsets.partials = offsets.workspace.take(bias_partial_bytes(ChannelRows(step.outputs[0])));
+  return offsets;
+}
 
 }  // namespace trainyard::cudnn

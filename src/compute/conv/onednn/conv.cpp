@@ -2,12 +2,14 @@
 // and rounds them to the type, that its implementation requires. Their gradients are computed in
 // exec/direct. oneDNN adds to what is there only in a forward convolution, which a gradient of the
 // input is too where its kernel is 1x1.
+#include <string_view>
 #include <utility>
 
+#include "base/error.h"
 #include "base/offset_allocator.h"
 #include "compute/conv/conv_step.h"
-#include "compute/conv/onednn/choose.h"
-#include "compute/conv/onednn/executors.h"
+#include "compute/conv/onednn/dnnl.h"
+#include "compute/conv/onednn/primitives.h"
 #include "compute/conv/weight_gradient/weight_gradient.h"
 #include "compute/copy/adds_apart.h"
 #include "compute/elementwise/channel_sums.h"
@@ -15,6 +17,34 @@
 
 namespace trainyard::onednn {
 namespace {
+
+constexpr int kBestRank = 2;
+
+/// The quality of an implementation, judged by its name: 2 for generated code, 1 for matrix
+/// products over unfolded images, 0 for the plain loops that oneDNN calls ref (up to 1,000 times
+/// slower).
+int rank_of(std::string_view implementation) {
+  const auto has = [&](std::string_view word) {
+    return implementation.find(word) != std::string_view::npos;
+  };
+  if (has("ref")) return 0;
+  if (has("gemm") && !has("brgemm")) return 1;
+  return kBestRank;
+}
+
+/// build(a, b) makes a primitive descriptor, which may be empty, for two activation layouts. The
+/// result is for the given layouts, unless others have a better implementation: then the step
+/// copies its activations.
+template <class Build>
+auto choose(const Build& build, const Desc& a, const Desc& b) {
+  auto given = build(a, b);
+  const int rank = given ? rank_of(given.impl_info_str()) : -1;
+  if (rank == kBestRank) return given;
+  auto preferred = build(any_of(a), any_of(b));
+  if (preferred && rank_of(preferred.impl_info_str()) > rank) return preferred;
+  TY_CHECK(rank >= 0, "oneDNN has an implementation for every shape that inference lets pass");
+  return given;
+}
 
 /// One convolution as oneDNN sees it.
 struct Convolution {

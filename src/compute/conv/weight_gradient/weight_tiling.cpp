@@ -1,6 +1,5 @@
 #include "compute/conv/weight_gradient/weight_tiling.h"
 
-#include <algorithm>
 #include <span>
 
 #include "base/error.h"

@@ -1,5 +1,3 @@
-#include "compute/conv/winograd/executor.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "base/offset_allocator.h"
 #include "base/parallel.h"
 #include "base/round_up.h"
+#include "compute/conv/winograd/algorithms.h"
 
 namespace trainyard::winograd {
 namespace {

@@ -8,10 +8,11 @@
 #include <optional>
 
 #include "compute/conv/cudnn/engine_book.h"
-#include "compute/conv/cudnn/engine_choice.h"
 #include "compute/conv/cudnn/engine_tuner.h"
+#include "compute/conv/cudnn/engines.h"
 #include "compute/conv/cudnn/library.h"
 #include "compute/devices/cuda/cuda_executors.h"
+#include "compute/executor.h"
 #include "compute/matmul/cublaslt/matmul.h"
 
 namespace trainyard::cudnn {
@@ -54,5 +55,13 @@ class Context {
   EngineBook book_;
 };
 using ContextPtr = std::shared_ptr<Context>;
+
+// The makers of the executors that use libraries, one per op.
+[[nodiscard]] std::unique_ptr<Executor> make_conv(const ContextPtr& context,
+                                                  const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_dense(const ContextPtr& context,
+                                                   const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const ContextPtr& context,
+                                                       const StepDescription& step);
 
 }  // namespace trainyard::cudnn

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "compute/devices/cuda/executors.h"
+#include "compute/devices/cuda/context.h"
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/cuda/functors.h"
 #include "compute/table.h"

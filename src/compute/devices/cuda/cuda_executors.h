@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "compute/conv/choice_cache.h"
 #include "compute/executor.h"
 #include "device/device.h"
 
@@ -28,10 +29,7 @@ struct CudaExecutorSettings {
   bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
   /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
   std::filesystem::path engine_folder;
-  /// Where the choices in `engines` come from. One of an earlier run that no longer works is
-  /// replaced, with a warning; with those of rank 0 a convolution without a usable one is an error:
-  /// ranks with other engines than rank 0's would compute other bits.
-  enum class EngineSource { earlier_run, first_rank };
+  using EngineSource = trainyard::EngineSource;
   EngineSource engines_of = EngineSource::earlier_run;
   /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.
   std::string engines;

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "compute/conv/cudnn/step_workspace.h"
-#include "compute/devices/cuda/executors.h"
+#include "compute/devices/cuda/context.h"
 #include "compute/devices/cuda/kernels.h"
 
 namespace trainyard::cudnn {
@@ -20,7 +20,6 @@ class DenseStep : public Executor {
   DenseStep(ContextPtr context, const StepDescription& step)
       : context_(std::move(context)),
         dense_(op_as<DenseOp>(step).values()),
-        has_bias_(dense_.bias),
         storage_(step.storage),
         tf32_(step.tf32),
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
@@ -51,7 +50,6 @@ class DenseStep : public Executor {
 
   ContextPtr context_;
   DenseAttributes dense_;
-  bool has_bias_;
   DType storage_;
   bool tf32_;
   std::int64_t samples_, units_, features_;
@@ -67,7 +65,7 @@ class DenseForward final : public DenseStep {
   DenseForward(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
         relu_(step.form.relu),
-        adds_bias_(has_bias_ && step.form.own_bias()),
+        adds_bias_(dense_.bias && step.form.own_bias()),
         product_(make_product({.rows = samples_,
                                .columns = units_,
                                .depth = features_,
@@ -133,7 +131,7 @@ class DenseBackwardParameters final : public DenseStep {
  public:
   DenseBackwardParameters(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        sums_bias_(has_bias_ && step.form.own_bias()),
+        sums_bias_(dense_.bias && step.form.own_bias()),
         partials_offset_(sums_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
         product_(make_product({.rows = units_,
                                .columns = features_,

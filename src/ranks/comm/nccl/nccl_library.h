@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/required_library.h"
+#include "base/shared_library.h"
 
 namespace trainyard::nccl {
 

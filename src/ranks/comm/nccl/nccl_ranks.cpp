@@ -48,10 +48,6 @@ class NcclRanks final : public Communicator {
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return false; }
 
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    const SumPart part{data, count, type};
-    all_reduce_sums(queue, std::span(&part, 1));
-  }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
     group_.call("all_reduce_sum of " + text_of(parts),
                 [&](const nccl::Functions& nccl, ncclComm_t group) {
