@@ -5,6 +5,8 @@
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
 
 using cudaStream_t = struct CUstream_st*;
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaEvent_t = struct CUevent_st*;
 
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
