@@ -67,6 +67,17 @@ const std::vector<Shipped> kRecipes{
     {"lstm_synthetic", 104'508, 128, 20, 0.01, {}},
     {"lstm_nietzsche", 104'508, 128, 60, 0.01, {}},
     {"lstm_wikitext2", 194'248, 128, 60, 0.01, {}},
+    {"he_resnet20_cifar10", 269'722, 128, 164, 0.1, kCrop},
+    {"he_resnet56_cifar10", 853'018, 128, 164, 0.1, kCrop},
+    {"he_resnet110_cifar10", 1'727'962, 128, 164, 0.1, kCrop},
+    {"wrn28_10_cifar10", 36'479'194, 128, 200, 0.1, kCrop},
+    {"wrn28_10_cifar100", 36'536'884, 128, 200, 0.1, kCrop},
+    {"wrn40_4_cifar10", 8'949'210, 128, 200, 0.1, kCrop},
+    {"densenet_bc100_cifar10", 769'162, 64, 300, 0.1, kCrop},
+    {"resnet18_cifar10", 11'173'962, 128, 200, 0.1, kCrop},
+    {"resnet18_cifar100", 11'220'132, 128, 200, 0.1, kCrop},
+    {"vgg16_bn_cifar10", 14'728'266, 128, 200, 0.1, kCrop},
+    {"mobilenet_v2_cifar10", 2'236'682, 128, 200, 0.1, kCrop},
 };
 
 TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {
