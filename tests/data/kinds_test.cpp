@@ -280,7 +280,7 @@ TEST_CASE("an augmentation acts in its epochs and else does what it does in eval
     return config_message("augment: [" + flip + "]\n" + kSource);
   };
   CHECK(augment("hflip: {from: 2, until: 2}").ends_with("'until' must be after 'from'"));
-  CHECK(augment("hflip: {from: -1}").ends_with("expected at least 0, found -1"));
+  CHECK(augment("hflip: {from: -1}").ends_with("a whole number of at least 0, found number -1"));
   const DataSection section = read(
       "augment: [hflip: {probability: 1, from: 1, until: 3}, zoom: {range: 0.5, until: 2}, "
       "brightness: {range: [2, 2], from: 2}]\n" +
