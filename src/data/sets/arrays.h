@@ -20,10 +20,10 @@ void declare(config::Fields& fields, ArraysOptions& options);
 
 /// x: numbers [n, t, features], or [n, t] with one feature, read as images [features, 1, t]; with a
 /// vocabulary, tokens [n, t] of whole numbers below it; with `vectors` numbers [n, features], read
-/// as [features, 1, 1]. y: classes [n] or [n, 1] of whole numbers, or [n, t], one for each position;
-/// real numbers [n] or [n, outputs] are the field `y`, and the labels -1: none. lengths: whole numbers [n] up to t, the field `length`. Throws
-/// Error{data}: as ZipFile and parse_numpy(), for unsuitable shapes and types, labels or tokens out
-/// of range.
+/// as [features, 1, 1]. y: classes [n] or [n, 1] of whole numbers, or [n, t], one for each
+/// position; real numbers [n] or [n, outputs] are the field `y`, and the labels -1: none. lengths:
+/// whole numbers [n] up to t, the field `length`. Throws Error{data}: as ZipFile and parse_numpy(),
+/// for unsuitable shapes and types, labels or tokens out of range.
 [[nodiscard]] std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields);
