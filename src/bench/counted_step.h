@@ -71,7 +71,7 @@ struct NodeRate {
   double microseconds, share;
 };
 /// The first one that a launch fits is its own. scripts/gpu_kit/fit_rates.sh fits them to `train
-/// bench --layers --json` on a GPU (docs/results, "A step on a GPU, counted").
+/// bench --layers --json` on a GPU (docs/results/log/gpu.md, "A step on a GPU, counted").
 [[nodiscard]] std::span<const NodeRate> node_rates();
 /// Pure.
 [[nodiscard]] const NodeRate& rate_of(const counted::Launch& launch);

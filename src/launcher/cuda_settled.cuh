@@ -1,6 +1,6 @@
 // The kernel of an elementwise pass that finishes the sums of columns() before it (SettledCall): a
 // block has rows of the columns of one of its groups. Each block adds up the same few sums, which
-// takes less time than to wait for the one that would (docs/results, M3).
+// takes less time than to wait for the one that would (docs/results/log/gpu.md, M3).
 #pragma once
 
 #include <cuda_runtime.h>

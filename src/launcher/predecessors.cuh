@@ -3,10 +3,10 @@
 //
 // Every thread of every kernel of ours waits before it touches memory, so a captured launch may be
 // scheduled as soon as all blocks of the kernel before it have ended or made room: what it gains is
-// its start, 0.45 us where 1.2 us lie between two kernels (an H200, docs/results). No kernel lets
-// the next one begin earlier (launch_dependents): blocks of it would take the processors of work
-// that runs beside, which costs more than it gains there (4.7 against 3.5 us a node), and what it
-// read before the wait would have to be old enough.
+// its start, 0.45 us where 1.2 us lie between two kernels (an H200, docs/results/log/gpu.md). No
+// kernel lets the next one begin earlier (launch_dependents): blocks of it would take the
+// processors of work that runs beside, which costs more than it gains there (4.7 against 3.5 us a
+// node), and what it read before the wait would have to be old enough.
 //
 // A build with -DTRAINYARD_CHAOS=ON delays blocks there, to show that no result depends on when
 // they run: scripts/gpu_kit.sh compares bytes.

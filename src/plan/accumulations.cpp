@@ -1,6 +1,6 @@
 // Gains: on a GPU 9 launches and 0.08 of 0.72 GB of a step of ResNet-20, 10 and 0.35 of 1.78 GB of
 // MiniGoogLeNet; on the CPU 4 of 827 ms of MiniGoogLeNet in bf16: the sums took 9, and the data
-// gradients that add take 5 longer (docs/results).
+// gradients that add take 5 longer (docs/results/log).
 #include <algorithm>
 
 #include "plan/passes.h"

@@ -1,7 +1,7 @@
 // Gains on a GPU: of the 22 and 20 launches that add biases in a step of ResNet-20 and
 // MiniGoogLeNet 3 and 1 are left, of the 44 and 40 that sum their gradients 3 and 1: 0.15 of 0.72
-// GB and 0.35 of 1.78 GB (docs/results, "A step on a GPU, counted"). The time was not measured
-// alone.
+// GB and 0.35 of 1.78 GB (docs/results/log/gpu.md, "A step on a GPU, counted"). The time was not
+// measured alone.
 #include <memory>
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-// Gains on a GPU: 2 to 3 launches of a step, about 1 us each on an H200 (docs/results, `probe`);
-// not measured alone.
+// Gains on a GPU: 2 to 3 launches of a step, about 1 us each on an H200 (docs/results/log/gpu.md,
+// `probe`); not measured alone.
 #include <algorithm>
 #include <utility>
 

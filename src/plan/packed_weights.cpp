@@ -1,5 +1,6 @@
 // Gains on a GPU: 22 and 20 launches that pack become 1, 21 and 19 that unpack 1 and 3, of
-// ResNet-20 and MiniGoogLeNet (docs/results); about 1 us each on an H200, not measured alone.
+// ResNet-20 and MiniGoogLeNet (docs/results/log/gpu.md); about 1 us each on an H200, not measured
+// alone.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -4,7 +4,7 @@
 // these its own backward step reads.
 //
 // Gains memory: 23 % of ResNet-20's and 34 % of MiniGoogLeNet's on the CPU (229 to 176 and 519 to
-// 342 MiB), for 1 to 3 % of their speed (docs/results, "Memory of a run on the CPU").
+// 342 MiB), for 1 to 3 % of their speed (docs/results/log/cpu.md, "Memory of a run on the CPU").
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -1,6 +1,6 @@
 // Gains on a GPU: half of the Keras CNN's ReLU launches (10 to 5 of a step), 0.05 of 0.26 GB, and
 // all but one of its 12 that sum biases' gradients; with a faster dropout its kernels of this kind
-// took 91 us for 223 on an H100 (docs/results). On the CPU not measured alone.
+// took 91 us for 223 on an H100 (docs/results/log/gpu.md). On the CPU not measured alone.
 #include <utility>
 
 #include "plan/passes.h"

@@ -1,5 +1,5 @@
 // Gains on a GPU: 32 of 160 launches of a step of MiniGoogLeNet; 2.04 to 1.93 ms on an H200 by the
-// rates of its nodes, not measured (docs/results).
+// rates of its nodes, not measured (docs/results/log/gpu.md).
 #include <algorithm>
 #include <cstddef>
 #include <vector>

@@ -1,5 +1,6 @@
 // Gains on a GPU: ResNet-20 in bf16, batch 128, takes 1.270 ms a step instead of 1.397 on an H200;
-// 1.286 with one step at once on the side queue, 1.252 with eight (docs/results, `probe_step`).
+// 1.286 with one step at once on the side queue, 1.252 with eight (docs/results/log/gpu.md,
+// `probe_step`).
 #include <algorithm>
 #include <deque>
 

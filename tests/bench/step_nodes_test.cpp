@@ -122,7 +122,7 @@ TEST_CASE("captured steps that GPUs were measured at are predicted within 15 %")
     const auto launches = count_step(run, make_training_graph(run, 128), target);
     return 1e3 * predicted_milliseconds(launches, target, gpu);
   };
-  // docs/results, "On an H200" and "On an H100".
+  // docs/results/log/gpu.md, "On an H200" and "On an H100".
   const GpuRates &h200 = known_gpu_rates()[0], &h100 = known_gpu_rates()[1];
   REQUIRE(h200.name == "H200");
   REQUIRE(h100.name == "H100");

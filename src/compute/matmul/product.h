@@ -1,6 +1,7 @@
 // A matrix product on the CPU whose bits are the same for any number of threads, with AVX2 and with
 // AVX-512: oneDNN's has other bits on 8 threads than on 1. That is all it gains: an LSTM of batch
-// 32 is as fast as with oneDNN's on one thread and a tenth slower on two (docs/results).
+// 32 is as fast as with oneDNN's on one thread and a tenth slower on two
+// (docs/results/log/accuracy.md).
 #pragma once
 
 #include <cstddef>

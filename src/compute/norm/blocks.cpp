@@ -2,8 +2,8 @@
 // branches are normalised straight into their concatenation and their gradients read straight from
 // it. A residual's gradient is written straight into its place.
 //
-// Costs 0.4 to 1 % of a step of ResNet-20 against oneDNN's (docs/results), for its slices and for
-// bits that do not depend on threads.
+// Costs 0.4 to 1 % of a step of ResNet-20 against oneDNN's (docs/results/log/cpu.md), for its
+// slices and for bits that do not depend on threads.
 #include <algorithm>
 #include <type_traits>
 

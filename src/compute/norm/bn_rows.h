@@ -2,7 +2,7 @@
 // work of its siblings too: each of its launches is of all of them.
 //
 // Gains of sums by columns, strips in flight, over the form before: 399 us of a step instead of 571
-// for ResNet-20, 456 instead of 584 for MiniGoogLeNet (H100, bf16; docs/results).
+// for ResNet-20, 456 instead of 584 for MiniGoogLeNet (H100, bf16; docs/results/log/gpu.md).
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // channel slice of a wider tensor. Everything else, as images in plain layout, is by the functors
 // for any layout, which are slow on the CPU.
 //
-// Gains: a step of MiniGoogLeNet in bf16 spends 10 of 827 ms in pooling (docs/results); max_pool's
-// values took 6.5 ms before rows of windows were compared apart, 4.2 now.
+// Gains: a step of MiniGoogLeNet in bf16 spends 10 of 827 ms in pooling (docs/results/log/cpu.md);
+// max_pool's values took 6.5 ms before rows of windows were compared apart, 4.2 now.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -4,7 +4,7 @@
 //
 // Gains: bf16 weight gradients of MiniGoogLeNet took 274 ms instead of 362 with
 // pairs of images, prefetching and two vectors of filters a tile together, of ResNet-20 46 instead
-// of 60 (one thread, machine E; docs/results).
+// of 60 (one thread, machine E; docs/results/log/cpu.md).
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 // number of threads, nor on the batch, nor on AVX2 or AVX-512.
 //
 // Gains: ResNet-20 1020 images/s instead of 839, MiniGoogLeNet 183 instead of 153, Keras CNN 1903
-// instead of 1644, on two threads in float32 (machine E; docs/results). None in bf16.
+// instead of 1644, on two threads in float32 (machine E; docs/results/log/exactness.md). None in
+// bf16.
 //
 // How a convolution is computed on the CPU: chosen by timing when executors are built, or as chosen
 // before, in an earlier run, by rank 0, or by another run on this machine.
