@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command with stand-ins of GPUs: the GPU part on the CPU, for tests (docs/architecture.md,
-# "Stand-ins"). It is slow, and says nothing about a GPU's speed.
+# Runs a command with stand-ins of GPUs: the GPU part on the CPU, for tests (tests/standin/README.md). It is
+# slow, and says nothing about a GPU's speed.
 #
 #   scripts/standin.sh [--build DIR] GPUS COMMAND...
 #

@@ -3,6 +3,9 @@
 //
 // The folder checkpoint also holds the slots of a model by tensor name, which saving and loading
 // walk. It knows neither the run folder nor how training works.
+//
+// A checkpoint holds nothing of ranks. With two copies of the weights, weights.safetensors is the
+// one that is evaluated.
 #pragma once
 
 #include <cstdint>

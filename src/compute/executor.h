@@ -3,6 +3,16 @@
 // The folder compute holds the arithmetic of ops by what is computed, with the implementations of
 // all devices side by side (table.h lists them); devices/ has the devices' factories. An executor
 // knows its step and nothing of plans, programs or training.
+//
+// Choices by timing are data. On a GPU cuDNN proposes engines, conv/cudnn/engine_choice.h refuses
+// some by declared properties (not deterministic, reduced precision, too much workspace), and the
+// rest are timed in replays; on the CPU conv/winograd/algorithms.h chooses. Rank 0 chooses for all,
+// and the run stores the choices.
+//
+// A gradient that is added to another is of an engine that adds (beta = 1); if none is left, a
+// kernel of ours adds what another engine leaves in the workspace, and the choice says so. Weights
+// that a GPU reads in another type and order are packed by one launch after every change
+// (copy/packed_parameters.h).
 #pragma once
 
 #include <cstddef>

@@ -14,6 +14,10 @@
 //
 // The folder config holds YAML: from a file to a tree with positions, to typed values, with the
 // messages for what is wrong. It knows no key but those of other programs (foreign_words.h).
+//
+// yaml-cpp supplies events only; the tree (node.h) is ours. Reading a file, a declaration fills its
+// struct and collects errors, which are raised together; describing it, it writes the JSON Schema
+// and the reference.
 #pragma once
 
 #include <array>

@@ -2,6 +2,10 @@
 //
 // The folder export holds what other programs read and write: ONNX models, and weights under other
 // programs' names.
+//
+// A model is data (onnx_model.h) until it is encoded. onnxruntime and OpenCV compute each shipped
+// network and op where they are installed (scripts/judges.sh); elsewhere the suite requires the
+// bytes that they accepted (tests/export/judged.txt).
 #pragma once
 
 #include <span>

@@ -11,8 +11,8 @@
 // sums which columns() left (SettledCall). Each result is a pure function of the inputs:
 // independent of thread count and processor.
 //
-// The folder kernels holds the launchers and the Team alone: the functors that they run are in ops,
-// exec/functor, optim and data.
+// The folder launcher holds the launchers and the Team alone: the functors that they run are in
+// compute, optim and data.
 #pragma once
 
 #include <cstdint>

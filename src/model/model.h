@@ -2,6 +2,9 @@
 //
 // The folder model holds one network on one device: its training graph, programs, memory and the
 // upload of batches. It knows no optimizer step, no rank and no run folder.
+//
+// Several losses are one graph, whose root adds them (training_graph.h). Losses and metrics are of
+// rows: samples, or with a label for each position of a sequence all positions.
 #pragma once
 
 #include <array>

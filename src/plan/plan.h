@@ -2,6 +2,9 @@
 //
 // The folder plan turns a graph into steps with memory: pure functions from data to data, and the
 // program that binds executors to the result. It trains nothing and needs no device.
+//
+// complete() plans memory last, once executors have stated workspace and reserve: the largest
+// tensor first, at the lowest free offset.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,11 @@
 // NewRun or as ResumedRun, and from then on is the same. Speed is measured in bench, text for
 // people is made in report.
 //
+// What belongs to an epoch (rows, tables, texts) is written before its checkpoint, what belongs to
+// the end (weights, summary, log) before the last status: whatever says that it is done lacks
+// nothing. A run killed at any moment and resumed ends with the bytes of an uninterrupted one
+// (scripts/kill_resume.sh, scripts/attack.sh).
+//
 // The types around a run:
 //
 //   asked        TrainingRequest   config, flags, and what of the process a run needs

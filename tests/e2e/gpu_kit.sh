@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The GPU kit: what it brings, how its parts are judged, and its three runs on stand-ins (docs/architecture.md).
+# The GPU kit: what it brings, how its parts are judged, and its three runs on stand-ins (tests/standin/README.md).
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Training on a stand-in GPU (docs/architecture.md, "Stand-ins"), for what cuDNN and cuBLASLt decide: engines
+# Training on a stand-in GPU (tests/standin/README.md), for what cuDNN and cuBLASLt decide: engines
 # that are timed, stored and used by a resume, precisions, and failures of each.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks all-reduce through NCCL:
+# Training on four stand-in GPUs (tests/standin/README.md) whose ranks all-reduce through NCCL:
 # missing libraries, NCCL failures, and ranks that die or stop while others wait for them on their GPUs.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

@@ -1,4 +1,9 @@
 // Preprocessing and augmentation of one sample.
+//
+// What an augmentation does to a sample is plain data, drawn on the host: where its pixels come
+// from (SpatialTransform; consecutive warps are one map), its colours (ColourTransform), its
+// preprocessing (PixelTransform), then a matrix (whitening.h). The host's loops and a device's
+// kernels (data/feed/gather.h) carry it out with the same bits.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,10 @@
 //
 // The folder data holds data sets, decoding, statistics, augmentation and the feeder. It knows no
 // network, no optimizer and no rank.
+//
+// A sample is an image and named fields, of which batches have those that the graph's inputs name.
+// A sequence of tokens is a field, and has no image; a row of a table is the image [features, 1,
+// 1]. What the training split fixes for all other data of a run is its SampleForm.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 //
 // The folder comm holds communicators: one rank, Gloo, shared memory, NCCL, and ranks that share a
 // GPU. How ranks find each other is in ranks/rendezvous, how they are started in ranks/spawn.
-// Nothing here knows a trainer or YAML.
+// Nothing here knows a trainer or YAML. tests/ranks/conformance.h is what every communicator must
+// do.
 #pragma once
 
 #include <cstddef>

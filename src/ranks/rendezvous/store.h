@@ -1,7 +1,7 @@
 // The key-value store through which ranks find each other.
 //
-// The folder comm/rendezvous holds what ranks need before and alongside collectives: the store, its
-// wire protocol and sockets, and the watchdog with its judgement. It moves no tensor.
+// The folder ranks/rendezvous holds what ranks need before and alongside collectives: the store,
+// its wire protocol and sockets, and the watchdog with its judgement. It moves no tensor.
 #pragma once
 
 #include <cstdint>

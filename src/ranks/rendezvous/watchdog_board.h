@@ -1,4 +1,7 @@
 // Decides which rank failed first. No sockets and no clock of its own.
+//
+// A failure is a connection closed without signing off, silence, no progress within a limit, a rank
+// that never appeared, or a reported error. The first one is sent to all ranks.
 #pragma once
 
 #include <cstdint>
