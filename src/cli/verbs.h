@@ -89,13 +89,13 @@ inline constexpr Verb kVerbs[] = {
      "train export runs/photos --onnx photos.onnx --preprocess", declare_export},
     {"Using a model", "import", "convert another framework's weights to a network's layer names",
      "train import resnet.safetensors --config tuned.yaml -o init.safetensors", declare_import},
-    {"Machines", "bench", "measure the speed of training steps", "train bench quickstart --layers",
+    {"Tools", "bench", "measure the speed of training steps", "train bench quickstart --layers",
      declare_bench},
-    {"Machines", "doctor", "report what this machine offers, or the state of a run",
+    {"Tools", "doctor", "report what this machine offers, or the state of a run",
      "train doctor runs/quickstart", declare_doctor},
-    {"This program", "completion", "print the script with which a shell completes commands",
+    {"Tools", "completion", "print the script with which a shell completes commands",
      "source <(train completion bash)", declare_completion},
-    {"This program", "man", "print a manual page, or write them all", "train man sweep | man -l -",
+    {"Tools", "man", "print a manual page, or write them all", "train man sweep | man -l -",
      declare_man},
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The blocks of docs/language.md that are marked `yaml run` and `yaml network` are checked: each
-# must compute a batch. The commands of docs/clusters.md must use existing flags.
+# must compute a batch. The commands of docs/clusters.md must use existing flags, the config of README.md
+# must be right, and so must the commands of docs/install.md that build by hand.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -76,21 +77,21 @@ grep -oE -e '--config [a-z0-9_]+' "$page" | cut -d' ' -f2 | sort -u >configs
 expect_file configs
 while read -r config; do expect_file "$source_dir/configs/$config.yaml"; done <configs
 
-begin "the README's network and run are right, its error has its place, and by hand trains the quick start"
-mkdir models configs
-for file in models/small.yaml configs/small.yaml; do
-  awk -v first="# $file" '/^```/ { inside = 0 } $0 == first { inside = 1 } inside' "$source_dir/README.md" >"$file"
-done
-run "$train" summary configs/small.yaml
+begin "the README's config is right, its error has its place, and by hand trains the quick start"
+awk '/^```/ { inside = 0 } $0 == "# small.yaml" { inside = 1 } inside' "$source_dir/README.md" >small.yaml
+run "$train" check --config small.yaml --set 'data.train={source: synthetic, shape: [3, 32, 32], size: 64}' \
+  --set 'data.val={source: synthetic, shape: [3, 32, 32], size: 64, split: test}'
+expect_code 0
+run "$train" summary small.yaml
 expect_code 0
 expect_out "dense1"
 # shellcheck disable=SC2016 # backticks of Markdown
-said=$(sed -n 's/^Errors have a location: `\(.*\)`$/\1/p' "$source_dir/README.md")
-sed -i 's/momentum/momentun/' configs/small.yaml
-run "$train" summary configs/small.yaml
+said=$(sed -n 's/^Errors in a file have line and column: `\(.*\)`$/\1/p' "$source_dir/README.md")
+sed -i 's/momentum/momentun/' small.yaml
+run "$train" summary small.yaml
 expect_code 3
 expect_equal "$err" "$said"
-begin_by_hand=$(sed -n '/^By hand/,/^The program/s/^build.*train //p' "$source_dir/README.md")
+begin_by_hand=$(sed -n '/^By hand/,/^The program/s/^build.*train //p' "$source_dir/docs/install.md")
 expect_equal "$begin_by_hand" "data get cifar10 --to data
 --config configs/quickstart.yaml"
 

@@ -158,7 +158,7 @@ resume%RUN
 doctor%[RUN]
 END
 run "$train" --help
-for heading in "Before training:" "Searching:" "Looking at runs:" "Using a model:" "Machines:"; do
+for heading in "Before training:" "Searching:" "Looking at runs:" "Using a model:" "Tools:"; do
   expect_out $'\n'"$heading"$'\n'"  "
 done
 
