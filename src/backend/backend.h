@@ -5,8 +5,8 @@
 // doctor), and in cuda/ the entry of the part itself.
 //
 // The part's CUDA runtime is static. cuDNN, cuBLASLt and NCCL are opened at run time from the
-// folders of library_folders.h and called through tables of functions, each with a least version
-// (base/required_library.h). A package may hold parts for several CUDA versions
+// folders of plugin.h and called through tables of functions, each with a least version
+// (base/shared_library.h). A package may hold parts for several CUDA versions
 // (TRAINYARD_CUDA_PARTS); the driver's version decides.
 #pragma once
 

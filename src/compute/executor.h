@@ -4,7 +4,7 @@
 // all devices side by side (table.h lists them); devices/ has the devices' factories. An executor
 // knows its step and nothing of plans, programs or training.
 //
-// Choices by timing are data. On a GPU cuDNN proposes engines, conv/cudnn/engine_choice.h refuses
+// Choices by timing are data. On a GPU cuDNN proposes engines, conv/cudnn/engines.h refuses
 // some by declared properties (not deterministic, reduced precision, too much workspace), and the
 // rest are timed in replays; on the CPU conv/winograd/algorithms.h chooses. Rank 0 chooses for all,
 // and the run stores the choices.
