@@ -35,7 +35,7 @@ families=("$@")
 make_tree() {
   rm -rf "$tree"
   mkdir -p "$tree"
-  git ls-files -z CMakeLists.txt cmake src tests configs models docs/language.md |
+  git ls-files -z CMakeLists.txt cmake src tests configs models docs/language docs/architecture.md |
     xargs -0 cp --parents --target-directory "$tree"
   : >"$work/changes"
   local family files first

@@ -1,5 +1,5 @@
 // The one list of what computes each op on each device: ops by computation (table.cpp). The
-// factories of all devices read it, a test refuses holes in it, and docs/language.md has it as
+// factories of all devices read it, a test refuses holes in it, and docs/architecture.md has it as
 // text.
 #pragma once
 

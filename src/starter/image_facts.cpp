@@ -142,7 +142,7 @@ std::size_t label_column(const fs::path& file, const std::vector<std::string>& c
                   (columns.size() == 1 ? "no line has a class; expected a path and a class in each"
                                        : "which of " + joined(columns) +
                                              " is their class? Name it 'label' in the first line") +
-                  " (source image_list in docs/language.md)");
+                  " (source image_list in docs/language/data.md)");
 }
 
 /// The folder that the list's first path is below: the list's own (""), the current one, or one

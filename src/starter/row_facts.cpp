@@ -35,7 +35,7 @@ void require_names(const NamedRows& rows) {
   if (number == rows.columns.end()) return;
   bad_file(rows.name, "has the number '" + *number +
                           "' in its first line; expected the names of the columns there (source "
-                          "table in docs/language.md)");
+                          "table in docs/language/data.md)");
 }
 
 /// In a table, as opposed to a list of images, a name is that of a row.

@@ -61,7 +61,7 @@ void refuse_other_sources(const fs::path& file) {
   }
   if (advice.empty()) return;
   throw Error(ErrorKind::data, "'" + file.string() + "': " + advice + ". " + kReadable +
-                                   "; docs/language.md has all sources");
+                                   "; docs/language/data.md has all sources");
 }
 
 /// A run's name from a file's: letters, digits, '_' and '-', no more than 100.
@@ -129,7 +129,7 @@ StarterData look_at_text(const fs::path& file) {
     if (length == 0 || rest.front() == '\0') {
       throw Error(ErrorKind::data, "'" + file.string() + "' is no text in UTF-8: byte " +
                                        std::to_string(text.size() - rest.size()) + " is none. " +
-                                       kReadable + "; docs/language.md has all sources");
+                                       kReadable + "; docs/language/data.md has all sources");
     }
     ++count;
     characters.insert(rest.substr(0, length));

@@ -39,7 +39,7 @@ PadCrop crop() {
   return PadCrop(options);
 }
 
-/// What docs/language.md shows of the augmentations that change colours.
+/// What docs/language/data.md shows of the augmentations that change colours.
 Augmentations documented_colours() {
   Augmentations list = documented_augmentations();
   std::erase_if(list,

@@ -45,7 +45,7 @@ std::string message_of(ErrorKind kind, const std::function<void()>& action) {
 }
 
 std::vector<std::shared_ptr<const Augmentation>> documented_augmentations() {
-  std::ifstream file(std::string(TY_SOURCE_DIR) + "/docs/language.md");
+  std::ifstream file(std::string(TY_SOURCE_DIR) + "/docs/language/data.md");
   std::string line, list;
   while (std::getline(file, line) && !line.starts_with("| augmentation |")) continue;
   while (std::getline(file, line) && line.starts_with("|")) {
@@ -55,7 +55,7 @@ std::vector<std::shared_ptr<const Augmentation>> documented_augmentations() {
       if (named) list += "- " + parts[i] + "\n";
     }
   }
-  const config::Node entries = config::parse_yaml("augment:\n" + list, "language.md");
+  const config::Node entries = config::parse_yaml("augment:\n" + list, "data.md");
   config::Diagnostics diagnostics;
   config::Fields fields(entries, nullptr, "", config::Profile::keras2, diagnostics);
   std::vector<std::shared_ptr<const Augmentation>> augmentations;

@@ -30,7 +30,8 @@ using testing::TemporaryFolder;
 
 /// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
 [[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);
-/// The examples of docs/language.md's table of augmentations, one for each code span that is one.
+/// The examples of docs/language/data.md's table of augmentations, one for each code span that is
+/// one.
 [[nodiscard]] std::vector<std::shared_ptr<const Augmentation>> documented_augmentations();
 
 /// True if the text contains the part.

@@ -177,7 +177,7 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
   CHECK_FALSE(section.preprocess[4]->needs_statistics());
 }
 
-TEST_CASE("every augmentation has an example in docs/language.md") {
+TEST_CASE("every augmentation has an example in docs/language/data.md") {
   std::set<std::string_view> documented;
   const auto augmentations = test::documented_augmentations();
   for (const auto& augmentation : augmentations) documented.insert(augmentation->name());

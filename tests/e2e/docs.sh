@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# The blocks of docs/language.md that are marked `yaml run` and `yaml network` are checked: each
-# must compute a batch. The commands of docs/clusters.md must use existing flags, the config of README.md
-# must be right, and so must the commands of docs/install.md that build by hand.
+# The blocks of docs/language.md and docs/language/ that are marked `yaml run` and `yaml network` are checked: each
+# must compute a batch. Schedules and optimizers have all their keys there. The commands of docs/clusters.md must use
+# existing flags, the config of README.md must be right, and so must the commands of docs/install.md that build by hand.
+# Relative links lead to files and headings that exist.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# extract KIND: writes the blocks of KIND as KIND1.yaml, KIND2.yaml, ...
+# extract KIND: writes the blocks of KIND as KIND1.yaml, KIND2.yaml, ...; those of docs/language.md come first.
 extract() {
   awk -v kind="$1" '
-    /^```/ { inside = 0 }
+    /^```/ || FNR == 1 { inside = 0 }
     inside { print > (kind count ".yaml") }
-    $0 == "```yaml " kind { inside = 1; ++count }' "$source_dir/docs/language.md"
+    $0 == "```yaml " kind { inside = 1; ++count }' "$source_dir/docs/language.md" "$source_dir"/docs/language/*.md
 }
 
-begin "every run of the language page computes a batch"
+begin "every run of the language pages computes a batch"
 extract run
 expect_equal "$(find . -name 'run*.yaml' | wc -l | tr -d ' ')" 4
 for file in run*.yaml; do
@@ -21,7 +22,7 @@ for file in run*.yaml; do
   expect_code 0
 done
 
-begin "every network of the language page computes a batch"
+begin "every network of the language pages computes a batch"
 extract network
 cp "$source_dir/models/blocks.yaml" .
 expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 15
@@ -49,10 +50,10 @@ YAML
   expect_code 0
 done
 
-begin "every augmentation of the language page computes a batch as it is written there"
+begin "every augmentation of the data page computes a batch as it is written there"
 extract run
 # shellcheck disable=SC2016 # backticks of Markdown
-sed -n '/^| augmentation | effect |/,/^$/p' "$source_dir/docs/language.md" | cut -d'|' -f2 | grep -o '`[^`]*: [^`]*`' | tr -d '`' >examples
+sed -n '/^| augmentation | effect |/,/^$/p' "$source_dir/docs/language/data.md" | cut -d'|' -f2 | grep -o '`[^`]*: [^`]*`' | tr -d '`' >examples
 expect_equal "$(grep -c '' examples)" 20
 while read -r example; do
   case $example in
@@ -62,6 +63,56 @@ while read -r example; do
   run "$train" check --config run1.yaml --set "data.augment=$augment"
   expect_code 0
 done <examples
+
+begin "the rows of optimizers and schedules have every key, but for those that all of them share"
+run "$train" schema --reference
+# shellcheck disable=SC2016 # backticks of Markdown
+sed -n 's/^## `\(optimizer\|schedule\)\.\([a-z_]*\)`$/\1 \2/p' <<<"$out" >kinds
+expect_equal "$(grep -c '' kinds)" 28
+while read -r family kind; do
+  row=$(sed -n "/^| $family |/,/^\$/p" "$source_dir/docs/language/optimizers.md" | grep "^| \`$kind\`")
+  case $family in
+    optimizer) shared='lr|weight_decay|decay_on|decoupled_decay|decay' ;;
+    schedule) shared='length|by|warmup' ;;
+  esac
+  while read -r key; do
+    [[ $row == *"\`$key\`"* ]] || fail "the row of $kind lacks the key $key"
+  done < <(sed -n "/^## \`$family\.$kind\`/,/^##* /s/^| \`\([a-z0-9_]*\)\` .*/\1/p" <<<"$out" | grep -vxE "$shared")
+done <kinds
+
+begin "relative links of the documents lead to files and headings that exist"
+cd "$source_dir" || exit 1
+# Lines `A FILE#ANCHOR` for headings, `L FILE TARGET` for links; anchors are those that GitHub makes.
+find README.md docs -name '*.md' -exec awk '
+  /^ *```/ { inside = !inside }
+  FNR == 1 { inside = 0 }
+  inside { next }
+  /^#+ / {
+    anchor = tolower($0)
+    sub(/^#+ /, "", anchor)
+    gsub(/[^a-z0-9 _-]/, "", anchor)
+    gsub(/ /, "-", anchor)
+    times = seen[FILENAME, anchor]++
+    print "A", FILENAME "#" anchor (times > 0 ? "-" times : "")
+  }
+  { line = $0
+    gsub(/`[^`]*`/, "", line)
+    while (match(line, /\]\([^)]*\)/)) {
+      target = substr(line, RSTART + 2, RLENGTH - 3)
+      line = substr(line, RSTART + RLENGTH)
+      if (target !~ /^[a-z]+:/) print "L", FILENAME, target
+    }
+  }' {} + >"$scratch/targets"
+links=0
+while read -r _ file target; do
+  links=$((links + 1))
+  path=$file
+  [[ $target == '#'* ]] || path=$(realpath --relative-to=. -m "$(dirname "$file")/${target%%#*}")
+  [[ -e $path ]] || fail "$file links to $target, which does not exist"
+  [[ $target != *'#'* ]] || grep -qxF "A $path#${target#*#}" "$scratch/targets" ||
+    fail "$file links to $target, a heading that does not exist"
+done < <(grep '^L' "$scratch/targets")
+[[ $links -gt 120 ]] || fail "found only $links links"
 
 begin "the commands of the clusters page have flags and configs that exist"
 page=$source_dir/docs/clusters.md
@@ -95,4 +146,4 @@ begin_by_hand=$(sed -n '/^By hand/,/^The program/s/^build.*train //p' "$source_d
 expect_equal "$begin_by_hand" "data get cifar10 --to data
 --config configs/quickstart.yaml"
 
-finish 5 0
+finish 7 0

@@ -221,7 +221,7 @@ while IFS='|' read -r text message; do
   expect_code 4
   expect_err "'rows.csv'$message"
 done <<'END'
-1,2\n3,4\n| has the number '1' in its first line; expected the names of the columns there (source table in docs/language.md)
+1,2\n3,4\n| has the number '1' in its first line; expected the names of the columns there (source table in docs/language/data.md)
 a,price\n1,2.5\n3,2.5\n| has the same value in all rows of column 'price': there is nothing to learn from it
 a,y\n1,no\n3,no\n| has the same value in all rows of column 'y': there is nothing to learn from it
 a,y\n1,p\n3,q\n2,r\n| has 3 different values in column 'y', too many for classes of 3 rows

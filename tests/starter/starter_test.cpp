@@ -107,7 +107,7 @@ TEST_CASE("a list without a clear column of classes is refused with what it has"
   CHECK(
       refused_list("a.png\nb.png\n")
           .find("lists images in the column 'path', but no line has a class; expected a path and a "
-                "class in each (source image_list in docs/language.md)") != std::string::npos);
+                "class in each (source image_list in docs/language/data.md)") != std::string::npos);
   CHECK(refused_list("file,width,height\na.png,1,2\n")
             .find("lists images in the column 'file', but which of file, width, height is their "
                   "class? "
