@@ -251,17 +251,105 @@ def posterize(x, words, bits, probability):
     return kept if uniform01(words[0]) < probability else x
 
 
+def blended(first, second, factor):
+    """Pillow's Image.blend, in float32 and rounded down."""
+    first, second = first.astype(np.float32), second.astype(np.float32)
+    return np.floor(np.clip(first + np.float32(factor) * (second - first), 0, 255)).astype(np.int64)
+
+
+def grey(x):
+    """Pillow's convert("L"), in every channel."""
+    r, g, b = x[0], x[len(x) // 2], x[-1]
+    return np.broadcast_to(19595 * r + 38470 * g + 7471 * b + 32768 >> 16, x.shape)
+
+
+def sharpness(x, factor):
+    """ImageEnhance.Sharpness over ImageFilter.SMOOTH."""
+    smooth = x.copy()
+    height, width = x.shape[1:]
+    windows = [x[:, y:height - 2 + y, i:width - 2 + i] for y in range(3) for i in range(3)]
+    smooth[:, 1:-1, 1:-1] = (2 * (sum(windows) + 4 * windows[4]) + 13) // 26
+    return blended(smooth, x, factor)
+
+
+def autocontrast(x):
+    """ImageOps.autocontrast."""
+    out = x.copy()
+    for channel in out:
+        low, high = channel.min(), channel.max()
+        if high > low:
+            scale = 255.0 / (high - low)
+            channel[:] = np.clip((channel * scale + -low * scale).astype(np.int64), 0, 255)
+    return out
+
+
+def equalize(x):
+    """ImageOps.equalize."""
+    out = x.copy()
+    for channel in out:
+        counts = np.bincount(channel.ravel(), minlength=256)
+        step = (counts.sum() - counts[channel.max()]) // 255
+        if step > 0:
+            below = np.concatenate([[0], np.cumsum(counts)[:-1]])
+            channel[:] = np.minimum((step // 2 + below) // step, 255)[channel]
+    return out
+
+
+def gaussian_blur(x, words, size, low, high):
+    """torchvision's GaussianBlur in double."""
+    sigma = np.float32(low + (high - low) * uniform01(words[1]))
+    weights = np.exp(-0.5 * ((np.arange(size) - size // 2) / np.float64(sigma)) ** 2)
+    mean = x.astype(np.float64)
+    for axis in (1, 2):
+        mean = scipy.ndimage.correlate1d(mean, weights / weights.sum(), axis, mode="mirror")
+    assert np.abs(mean % 1 - 0.5).min() > 1e-4
+    return np.rint(mean)
+
+
+def with_probability(change, p=0.5):
+    return lambda x, words: change(x) if uniform01(words(0)[0]) < p else x
+
+
+def require_torchvision():
+    """The formulas of bytes are those of torchvision's PIL form, on images of noise of several ranges."""
+    vision = torchvision.transforms
+    random = np.random.default_rng(0)
+
+    def pil(change, x):
+        out = np.asarray(change(Image.fromarray(x.astype(np.uint8).transpose(1, 2, 0))))
+        return out.transpose(2, 0, 1)
+
+    for _ in range(200):
+        height, width = random.integers(16, 48, 2)
+        x = random.integers(0, 40) + random.integers(0, random.integers(2, 216), (3, height, width))
+        same = [(sharpness(x, 1.7), pil(lambda p: vision.functional.adjust_sharpness(p, 1.7), x)),
+                (equalize(x), pil(vision.functional.equalize, x)),
+                (autocontrast(x), pil(vision.functional.autocontrast, x)),
+                (grey(x), pil(vision.Grayscale(3), x)),
+                (255 - x, pil(vision.functional.invert, x))]
+        assert all(np.array_equal(*pair) for pair in same)
+
+
 def augmentations():
-    """Entries of a run file's `augment` applied to samples of image(3)."""
+    """Entries of a run file's `augment` applied to samples of image(3): bytes, in hexadecimal digits."""
+    small, large = (7, 10), (15, 18)  # of fewer than 255 pixels, no channel is equalized
     cases = [
-        ("cutout: {size: 4, value: 9}", lambda x, words: cutout(x, words, 4, 9)),
-        ("solarize: {threshold: 100}", lambda x, words: solarize(x, words, 100, 0.5)),
-        ("posterize: {bits: 3}", lambda x, words: posterize(x, words, 3, 0.5)),
+        ("cutout: {size: 4, value: 9}", small, 4, lambda x, words: cutout(x, words(0), 4, 9)),
+        ("solarize: {threshold: 100}", small, 4, lambda x, words: solarize(x, words(0), 100, 0.5)),
+        ("posterize: {bits: 3}", small, 4, lambda x, words: posterize(x, words(0), 3, 0.5)),
+        ("sharpness: 1.7", small, 4, with_probability(lambda x: sharpness(x, 1.7))),
+        ("equalize: {}", large, 4, with_probability(equalize)),
+        ("autocontrast: {}", small, 4, with_probability(autocontrast)),
+        ("invert: {}", small, 4, with_probability(lambda x: 255 - x)),
+        ("grayscale: {probability: 0.5}", small, 4, with_probability(grey)),
+        ("gaussian_blur: {size: 5, sigma: [0.3, 1.5]}", small, 4, lambda x, words: gaussian_blur(x, words(0), 5, 0.3, 1.5)),
     ]
-    for entry, change in cases:
-        for index in range(4):
-            out = change(image(3), augment_words(index, 0))
-            yield f"- {{augment: {{{entry}}}, index: {index}, out: {written(out)}}}"
+    for entry, size, samples, change in cases:
+        for index in range(samples):
+            x = image(3, *size).astype(np.int64)
+            out = change(x, lambda call: augment_words(index, call))
+            digits = out.astype(np.uint8).tobytes().hex()
+            yield f"- {{augment: {{{entry}}}, image: {list(size)}, index: {index}, out: \"{digits}\"}}"
 
 
 def zca():
@@ -279,6 +367,7 @@ def write(name, rows):
 
 
 def main():
+    require_torchvision()
     FOLDER.mkdir(exist_ok=True)
     write("warps.yaml", warps())
     write("resizes.yaml", resizes())

@@ -62,6 +62,16 @@ Values stepped(const SpatialTransform& step, const Values& in, std::int64_t chan
   return out;
 }
 
+/// The row's bytes.
+Values bytes_of(const config::Node& row) {
+  const std::string& digits = row.find("out")->text;
+  Values values;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    values.push_back(static_cast<float>(std::stoi(digits.substr(i, 2), nullptr, 16)));
+  }
+  return values;
+}
+
 /// The largest difference from the row's values; infinite if their number differs.
 double furthest(const Values& found, const config::Node& row) {
   const std::vector<config::Node>& expected = row.find("out")->items;
@@ -90,17 +100,21 @@ std::shared_ptr<const Augmentation> augmentation_of(const config::Node& row) {
   return augmentation;
 }
 
-/// The script's image of three channels after a colour step.
-Values coloured(const ColourTransform& step) {
-  Values image = golden_image({3, 7, 10});
+/// The script's image after colour steps.
+Values coloured(const Shape& shape, std::span<const ColourTransform> steps) {
+  Values image = golden_image(shape);
+  const std::int64_t plane = shape[1] * shape[2];
+  Values room(static_cast<std::size_t>(SampleView::room_of(plane)), NAN);
   run_program(SampleProgram{.samples = image.data(),
-                            .channels = 3,
-                            .plane = 70,
-                            .width = 10,
-                            .colours = &step,
-                            .colour_transforms = 1});
+                            .channels = shape[0],
+                            .plane = plane,
+                            .width = static_cast<std::int32_t>(shape[2]),
+                            .room = room.data(),
+                            .colours = steps.data(),
+                            .colour_transforms = static_cast<std::int32_t>(steps.size())});
   return image;
 }
+Values coloured(const ColourTransform& step) { return coloured({3, 7, 10}, {&step, 1}); }
 
 }  // namespace
 
@@ -170,10 +184,12 @@ TEST_CASE("augmentations as a run file names them draw and change what their for
   for (const config::Node& row : goldens("augmentations.yaml").items) {
     CAPTURE(row.where.text());
     const auto augmentation = augmentation_of(row);
-    ColourTransform step;
-    REQUIRE(augmentation->colour_transforms() == 1);
-    augmentation->colours(sample_of(row), 2, {3, 7, 10}, &step);
-    CHECK(furthest(coloured(step), row) == 0.0);
+    const auto& size = row.find("image")->items;
+    const Shape shape{3, size[0].integer, size[1].integer};
+    std::vector<ColourTransform> steps(static_cast<std::size_t>(augmentation->colour_transforms()));
+    augmentation->colours(sample_of(row), 2, shape, steps.data());
+    const bool same = coloured(shape, steps) == bytes_of(row);
+    CHECK(same);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "data/augment/crops.h"
 #include "data/augment/erasing.h"
 #include "data/augment/flip.h"
+#include "data/augment/gaussian_blur.h"
 #include "data/augment/image_loops.h"
 #include "data/augment/pipeline.h"
 #include "data/augment/preprocess.h"
@@ -208,6 +209,28 @@ TEST_CASE("colours come after pixels have moved; only flips commute with them") 
             [] { (void)Pipeline(kColoured, augmented(ChannelShift(5), PadCrop({})), {}); }) ==
         "augment: 'pad_crop' comes after 'channel_shift', but colours change after pixels "
         "have moved; move it up");
+}
+
+TEST_CASE(
+    "gaussian_blur draws deviations from its range, and takes windows that images mirror once") {
+  double least = 99, most = 0;
+  int blurred = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const ColourTransform step =
+        drawn(GaussianBlur({.size = 5, .sigma = {0.5, 1.5}, .probability = 0.25}), i);
+    if (step.change == 0) continue;
+    ++blurred;
+    CHECK(step.amount[1] == 2);
+    least = std::min(least, static_cast<double>(step.amount[0]));
+    most = std::max(most, static_cast<double>(step.amount[0]));
+  }
+  CHECK(std::abs(blurred - 1000) < 137);  // five deviations of sqrt(4000 * 3 / 16)
+  CHECK((least >= 0.5 && least < 0.52 && most <= 1.5 && most > 1.48));
+  CHECK(GaussianBlur({.size = 7}).output_shape(kColoured) == kColoured);
+  CHECK(test::message_of(ErrorKind::config,
+                         [] { (void)GaussianBlur({.size = 9}).output_shape(kColoured); }) ==
+        "gaussian_blur: a window of 9 does not fit an image of 4 x 4, which is mirrored once; "
+        "lower 'size'");
 }
 
 TEST_CASE("changes of colours need red, green and blue") {

@@ -47,6 +47,14 @@ Augmentations documented_colours() {
   return list;
 }
 
+/// These, of images of 17 x 19.
+Augmentations large(Augmentations list) {
+  list.insert(list.begin(),
+              std::make_shared<Resize>(config::Pair{17, 19},
+                                       Sampling{.interpolation = Interpolation::bilinear}));
+  return list;
+}
+
 struct NamedPipeline {
   std::string name;
   Pipeline pipeline;
@@ -77,6 +85,8 @@ std::vector<NamedPipeline> pipelines() {
           RandomErasing({.probability = 0.8, .value = {}})),
       list_of<Preprocess>(MeanRgb({})));
   add("every change of colours, as documented", documented_colours(),
+      list_of<Preprocess>(MeanRgb({})));
+  add("every change of colours, of images whose values are equalized", large(documented_colours()),
       list_of<Preprocess>(MeanRgb({})));
   add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
       list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));

@@ -196,6 +196,26 @@ TEST_CASE("pad_crop takes one number or a pair as its size") {
   CHECK(size_of("[20, 24]") == Shape{3, 20, 24});
 }
 
+TEST_CASE("changes of bytes are read with torchvision's probabilities") {
+  const DataSection section =
+      read(kSource + "augment: [sharpness: 2, grayscale: {}, gaussian_blur: {size: 3}]");
+  const auto changed = [&](std::size_t place) {
+    int count = 0;
+    for (std::int64_t i = 0; i < 2000; ++i) {
+      ColourTransform step;
+      section.augment[place]->colours({.seed = 1, .index = i}, 0, Shape{3, 8, 8}, &step);
+      count += step.change != 0;
+    }
+    return count;
+  };
+  CHECK(std::abs(changed(0) - 1000) < 112);  // five deviations of sqrt(2000 / 4)
+  CHECK(std::abs(changed(1) - 200) < 68);    // and of sqrt(2000 * 0.09)
+  CHECK(changed(2) == 2000);
+  CHECK(test::holds(config_message(kSource + "augment: [gaussian_blur: 4]"),
+                    "expected an odd number, found 4"));
+  CHECK(test::holds(config_message(kSource + "augment: [sharpness: {}]"), "factor"));
+}
+
 TEST_CASE("an unknown source is refused with the nearest name") {
   const std::string message = config_message("{source: cifar1O}");
   CHECK(holds(message, "run.yaml:1:10: "));

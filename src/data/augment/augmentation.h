@@ -49,6 +49,8 @@ class Augmentation {
   [[nodiscard]] virtual bool commutes_with_colours() const { return false; }
   /// Colour steps of each sample; those of a ColourAugmentation.
   [[nodiscard]] virtual std::int32_t colour_transforms() const { return 0; }
+  /// True if they need the room of a SampleView.
+  [[nodiscard]] virtual bool needs_room() const { return false; }
   /// Writes them, for a sample of `shape`. In evaluation there are none.
   virtual void colours(const SampleKey& /*key*/, std::uint32_t /*draw*/, const Shape& /*shape*/,
                        ColourTransform* /*out*/) const {}

@@ -13,8 +13,10 @@
 #include "data/augment/crops.h"
 #include "data/augment/erasing.h"
 #include "data/augment/flip.h"
+#include "data/augment/gaussian_blur.h"
 #include "data/augment/keras_warps.h"
 #include "data/augment/posterize.h"
+#include "data/augment/random_change.h"
 #include "data/augment/solarize.h"
 
 namespace trainyard {
@@ -23,7 +25,8 @@ namespace trainyard {
 using Augmentations =
     std::tuple<Resize, RandomResizedCrop, CenterCrop, Rotate, Shift, Shear, Zoom, HorizontalFlip,
                VerticalFlip, PadCrop, ChannelShift, Brightness, HlsJitter, ColourJitter, Cutout,
-               RandomErasing, Solarize, Posterize>;
+               RandomErasing, Solarize, Posterize, Sharpness, Equalize, AutoContrast, Invert,
+               Grayscale, GaussianBlur>;
 
 template <class Listed>
 struct ChangesOf {

@@ -74,6 +74,7 @@ void Pipeline::add(std::size_t i) {
   if (added.colour_transforms() > 0) {
     colours_.push_back(static_cast<std::uint32_t>(i));
     colour_steps_ += added.colour_transforms();
+    needs_room_ = needs_room_ || added.needs_room();
     return;
   }
   if (!colours_.empty() && !added.commutes_with_colours()) {
@@ -157,11 +158,13 @@ void Pipeline::fill(const Dataset& set, std::int64_t index, ImageScratch& scratc
 }
 
 /// Changes the colours of a sample in place, and preprocesses it.
-void Pipeline::finish(std::span<const ColourTransform> colours, float* out) const {
+void Pipeline::finish(std::span<const ColourTransform> colours, ImageScratch& scratch,
+                      float* out) const {
   SampleProgram program{.samples = out,
                         .channels = output_[0],
                         .plane = output_[1] * output_[2],
                         .width = static_cast<std::int32_t>(output_[2]),
+                        .room = needs_room_ ? scratch.next(room()) : nullptr,
                         .colours = colours.data(),
                         .colour_transforms = static_cast<std::int32_t>(colours.size()),
                         .pixels = {}};
@@ -181,14 +184,14 @@ void Pipeline::fill_train(const Dataset& set, const SampleKey& key, ImageScratch
        [&](const Stage& stage, const Shape& shape) { return train_step(stage, key, shape); });
   const std::span<ColourTransform> colours = scratch.colours(colour_steps_);
   train_colours(key, colours.data());
-  finish(colours, out);
+  finish(colours, scratch, out);
 }
 
 void Pipeline::fill_eval(const Dataset& set, std::int64_t index, ImageScratch& scratch,
                          float* out) const {
   fill(set, index, scratch, out,
        [&](const Stage& stage, const Shape& shape) { return eval_step(stage, shape); });
-  finish({}, out);
+  finish({}, scratch, out);
 }
 
 void Pipeline::whiten(std::int64_t count, ImageScratch& scratch, float* samples) const {

@@ -16,6 +16,7 @@
 #include "config/fields.h"
 #include "data/augment/augmentation.h"
 #include "data/augment/pixel_transform.h"
+#include "data/augment/sample_view.h"
 #include "data/augment/spatial_transform.h"
 #include "data/augment/statistics.h"
 #include "data/sets/dataset.h"
@@ -98,6 +99,10 @@ class Pipeline {
   void train_colours(const SampleKey& key, ColourTransform* out) const;
   void eval_colours(ColourTransform* out) const;
   [[nodiscard]] std::int64_t colour_transforms() const { return colour_steps_; }
+  /// Values of the room that they need for a sample (SampleView); 0: none.
+  [[nodiscard]] std::int64_t room() const {
+    return needs_room_ ? SampleView::room_of(output_[1] * output_[2]) : 0;
+  }
   [[nodiscard]] std::int64_t spatial_transforms() const { return std::ssize(stages_); }
   [[nodiscard]] std::int64_t interpolating_steps() const;
   /// The preprocessing steps that follow, once prepared. The pipeline owns their values.
@@ -124,7 +129,7 @@ class Pipeline {
   template <class StepOf>
   void fill(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out,
             const StepOf& step_of) const;
-  void finish(std::span<const ColourTransform> colours, float* out) const;
+  void finish(std::span<const ColourTransform> colours, ImageScratch& scratch, float* out) const;
 
   Shape image_, output_;
   std::vector<std::shared_ptr<const Augmentation>> augment_;
@@ -132,6 +137,7 @@ class Pipeline {
   std::vector<Stage> stages_;
   std::vector<std::uint32_t> colours_;  // places of those in the list
   std::int64_t colour_steps_ = 0;
+  bool needs_room_ = false;
   std::optional<double> whitens_;
   std::vector<float> whitening_;
 };

@@ -82,13 +82,15 @@ struct SampleProgram {
   float* samples = nullptr;  // [n, channels, plane]
   std::int64_t channels = 0, plane = 0;
   std::int32_t width = 0;
+  float* room = nullptr;                     // [n, SampleView::room_of(plane)], if it is needed
   const ColourTransform* colours = nullptr;  // [n, colour_transforms]
   std::int32_t colour_transforms = 0;
   PixelProgram pixels = {};
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
-    const SampleView sample{samples + n * channels * plane, channels, plane, width};
+    float* const own_room = room == nullptr ? nullptr : room + n * SampleView::room_of(plane);
+    const SampleView sample{samples + n * channels * plane, channels, plane, width, own_room};
     for (std::int32_t k = 0; k < colour_transforms; ++k) {
       change_colours(team, colours[n * colour_transforms + k], sample,
                      std::type_identity<ColourChanges>{});

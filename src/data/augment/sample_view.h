@@ -13,6 +13,17 @@ struct SampleView {
   float* values;
   std::int64_t channels, plane;
   std::int32_t width;
+  float* room = nullptr;  // [plane], then the table; of changes that need them
+
+  static constexpr std::int64_t kTable = 256;
+  /// Values that a room for planes of this size has.
+  [[nodiscard]] TY_HD static std::int64_t room_of(std::int64_t plane) { return plane + kTable; }
+  [[nodiscard]] TY_HD float* table() const { return room + plane; }
+
+  /// One channel of it.
+  [[nodiscard]] TY_HD SampleView channel(std::int64_t c) const {
+    return {values + c * plane, 1, plane, width, room};
+  }
 
   /// Calls f(value, channel) on every value, in place.
   template <class Team, class F>
@@ -20,6 +31,15 @@ struct SampleView {
     for (std::int64_t c = 0; c < channels; ++c) {
       float* const of = values + c * plane;
       team.each(plane, [&](std::int64_t i) { of[i] = f(of[i], c); });
+    }
+  }
+  /// Puts f(plane, pixel), which may read all of a channel's values, in the place of each value.
+  template <class Team, class F>
+  TY_HD void map_planes(const Team& team, const F& f) const {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      float* const of = values + c * plane;
+      team.each(plane, [&](std::int64_t i) { room[i] = f(of, i); });
+      team.each(plane, [&](std::int64_t i) { of[i] = room[i]; });
     }
   }
   /// Calls f(Rgb) on every pixel of three channels, in place.

@@ -36,10 +36,15 @@ void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, con
     const Shape out = pipeline.output_shape();
     samples_ = std::make_unique<DeviceArray<float>>(
         device, static_cast<std::size_t>(batch * out.elements()));
+    if (pipeline.room() > 0) {
+      room_ = std::make_unique<DeviceArray<float>>(
+          device, static_cast<std::size_t>(batch * pipeline.room()));
+    }
     program_ = {.samples = samples_->data(),
                 .channels = out[0],
                 .plane = out[1] * out[2],
                 .width = static_cast<std::int32_t>(out[2]),
+                .room = room_ != nullptr ? room_->data() : nullptr,
                 .colour_transforms = static_cast<std::int32_t>(pipeline.colour_transforms()),
                 .pixels = pixels};
   } else {

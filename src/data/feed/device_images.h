@@ -58,7 +58,7 @@ class DeviceImages {
   std::vector<DeviceArray<float>> values_;  // of the preprocessing steps
   GatherSource source_;
   // If something reads a whole sample: those of a batch, [n, c, h, w], and what is done to them.
-  std::unique_ptr<DeviceArray<float>> samples_;
+  std::unique_ptr<DeviceArray<float>> samples_, room_;
   SampleProgram program_;
   std::unique_ptr<DeviceArray<float>> whitening_, whitened_;  // if it whitens: matrix and samples
 };
