@@ -295,6 +295,70 @@ def equalize(x):
     return out
 
 
+def moved(x, matrix):
+    """Image.transform by an affine map, nearest, with 0 outside: places in 2^-16 pixels."""
+    a, b, c, d, e, f = matrix
+    fixed = lambda v: int(np.floor(v * 65536 + 0.5))
+    height, width = x.shape[1:]
+    row, column = np.mgrid[0:height, 0:width]
+    at_x = column * fixed(a) + row * fixed(b) + fixed(c + a * 0.5 + b * 0.5) >> 16
+    at_y = column * fixed(d) + row * fixed(e) + fixed(f + d * 0.5 + e * 0.5) >> 16
+    inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
+    return np.where(inside, x[:, np.clip(at_y, 0, height - 1), np.clip(at_x, 0, width - 1)], 0)
+
+
+def rotated(x, degrees):
+    """Image.rotate about the centre."""
+    cosine, sine = (round(float(f(-np.deg2rad(degrees))), 15) for f in (np.cos, np.sin))
+    y, i = x.shape[1] / 2, x.shape[2] / 2
+    return moved(x, (cosine, sine, -cosine * i - sine * y + i, -sine, cosine, sine * i - cosine * y + y))
+
+
+def operations(x):
+    """By torchvision's names and in its order: the change by a magnitude, the magnitudes of the first and the last bin of
+    TrivialAugmentWide and of RandAugment, and whether they are signed."""
+    height, width = x.shape[1:]
+    mean = lambda: np.broadcast_to(int(grey(x)[0].mean() + 0.5), x.shape)
+    return {
+        "Identity": (lambda m: x, (0, 0), (0, 0), False),
+        "ShearX": (lambda m: moved(x, (1, m, 0, 0, 1, 0)), (0, 0.99), (0, 0.3), True),
+        "ShearY": (lambda m: moved(x, (1, 0, 0, m, 1, 0)), (0, 0.99), (0, 0.3), True),
+        "TranslateX": (lambda m: moved(x, (1, 0, -int(m), 0, 1, 0)), (0, 32), (0, 150 / 331 * width), True),
+        "TranslateY": (lambda m: moved(x, (1, 0, 0, 0, 1, -int(m))), (0, 32), (0, 150 / 331 * height), True),
+        "Rotate": (lambda m: rotated(x, m), (0, 135), (0, 30), True),
+        "Brightness": (lambda m: blended(0 * x, x, 1 + m), (0, 0.99), (0, 0.9), True),
+        "Color": (lambda m: blended(grey(x), x, 1 + m), (0, 0.99), (0, 0.9), True),
+        "Contrast": (lambda m: blended(mean(), x, 1 + m), (0, 0.99), (0, 0.9), True),
+        "Sharpness": (lambda m: sharpness(x, 1 + m), (0, 0.99), (0, 0.9), True),
+        "Posterize": (lambda m: x & 256 - 2 ** (8 - round(m)), (8, 2), (8, 4), False),
+        "Solarize": (lambda m: np.where(x >= m, 255 - x, x), (255, 0), (255, 0), False),
+        "AutoContrast": (lambda m: autocontrast(x), (0, 0), (0, 0), False),
+        "Equalize": (lambda m: equalize(x), (0, 0), (0, 0), False),
+    }
+
+
+def operated(x, words, policy, bin_):
+    """One operation of a policy: 1 TrivialAugmentWide, 2 RandAugment."""
+    operation = list(operations(x).values())[14 * words[0] >> 32]
+    first, last = (np.float32(end) for end in operation[policy])
+    step = (last - first) / np.float32(30)
+    # torch.linspace with fused multiply-adds: exact in double, then rounded.
+    double = np.float64
+    exact = double(step) * bin_ + double(first) if bin_ < 15 else double(last) - double(step) * (30 - bin_)
+    magnitude = double(np.float32(exact))
+    return operation[0](-magnitude if operation[3] and words[2] >> 31 else magnitude)
+
+
+def trivial_augment(x, words):
+    return operated(x, words(0), 1, 31 * words(0)[1] >> 32)
+
+
+def rand_augment(x, words, n, magnitude):
+    for call in range(n):
+        x = operated(x, words(call), 2, magnitude)
+    return x
+
+
 def gaussian_blur(x, words, size, low, high):
     """torchvision's GaussianBlur in double."""
     sigma = np.float32(low + (high - low) * uniform01(words[1]))
@@ -319,15 +383,31 @@ def require_torchvision():
         out = np.asarray(change(Image.fromarray(x.astype(np.uint8).transpose(1, 2, 0))))
         return out.transpose(2, 0, 1)
 
-    for _ in range(200):
+    def by_words(policy, x, index):
+        calls = iter(range(99))
+        call = 0
+
+        def randint(high, size, dtype=None):
+            nonlocal call
+            call = next(calls) if high == 14 else call
+            return torch.tensor([high * augment_words(index, call)[{14: 0, 31: 1, 2: 2}[high]] >> 32])
+
+        with unittest.mock.patch.object(torch, "randint", randint):
+            return pil(policy, x)
+
+    for index in range(200):
         height, width = random.integers(16, 48, 2)
         x = random.integers(0, 40) + random.integers(0, random.integers(2, 216), (3, height, width))
-        same = [(sharpness(x, 1.7), pil(lambda p: vision.functional.adjust_sharpness(p, 1.7), x)),
+        words = lambda call: augment_words(index, call)
+        same = [(trivial_augment(x, words), by_words(vision.TrivialAugmentWide(), x, index)),
+                (rand_augment(x, words, 2, 9), by_words(vision.RandAugment(2, 9), x, index)),
+                (rand_augment(x, words, 3, 27), by_words(vision.RandAugment(3, 27), x, index)),
+                (sharpness(x, 1.7), pil(lambda p: vision.functional.adjust_sharpness(p, 1.7), x)),
                 (equalize(x), pil(vision.functional.equalize, x)),
                 (autocontrast(x), pil(vision.functional.autocontrast, x)),
                 (grey(x), pil(vision.Grayscale(3), x)),
                 (255 - x, pil(vision.functional.invert, x))]
-        assert all(np.array_equal(*pair) for pair in same)
+        assert all(np.array_equal(*pair) for pair in same), index
 
 
 def augmentations():
@@ -343,6 +423,8 @@ def augmentations():
         ("invert: {}", small, 4, with_probability(lambda x: 255 - x)),
         ("grayscale: {probability: 0.5}", small, 4, with_probability(grey)),
         ("gaussian_blur: {size: 5, sigma: [0.3, 1.5]}", small, 4, lambda x, words: gaussian_blur(x, words(0), 5, 0.3, 1.5)),
+        ("trivial_augment: {}", large, 14, trivial_augment),
+        ("rand_augment: {n: 3, magnitude: 11}", large, 6, lambda x, words: rand_augment(x, words, 3, 11)),
     ]
     for entry, size, samples, change in cases:
         for index in range(samples):

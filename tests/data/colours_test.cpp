@@ -207,7 +207,7 @@ TEST_CASE("colours come after pixels have moved; only flips commute with them") 
   CHECK(test::message_of(
             ErrorKind::config,
             [] { (void)Pipeline(kColoured, augmented(ChannelShift(5), PadCrop({})), {}); }) ==
-        "augment: 'pad_crop' comes after 'channel_shift', but colours change after pixels "
+        "augment: 'pad_crop' comes after 'channel_shift', whose changes are made after pixels "
         "have moved; move it up");
 }
 

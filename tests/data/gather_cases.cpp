@@ -88,6 +88,10 @@ std::vector<NamedPipeline> pipelines() {
       list_of<Preprocess>(MeanRgb({})));
   add("every change of colours, of images whose values are equalized", large(documented_colours()),
       list_of<Preprocess>(MeanRgb({})));
+  add("policies",
+      large(list_of<Augmentation>(Flip(Flip::Axis::horizontal, 0.5), RandAugment(6, 20),
+                                  TrivialAugment(), Cutout(4, 100))),
+      list_of<Preprocess>(MeanRgb({})));
   add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
       list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
   add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));

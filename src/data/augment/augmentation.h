@@ -51,6 +51,8 @@ class Augmentation {
   [[nodiscard]] virtual std::int32_t colour_transforms() const { return 0; }
   /// True if they need the room of a SampleView.
   [[nodiscard]] virtual bool needs_room() const { return false; }
+  /// True if they may move pixels, so that nothing else that does may follow.
+  [[nodiscard]] virtual bool moves_pixels() const { return false; }
   /// Writes them, for a sample of `shape`. In evaluation there are none.
   virtual void colours(const SampleKey& /*key*/, std::uint32_t /*draw*/, const Shape& /*shape*/,
                        ColourTransform* /*out*/) const {}
@@ -65,7 +67,7 @@ class Augmentation {
     return epoch >= from && (until == 0 || epoch < until);
   }
 };
-/// An augmentation that changes colours and moves nothing; the list is in augmentations.h.
+/// An augmentation that is changes of the sample alone; the list is in augmentations.h.
 class ColourAugmentation : public Augmentation {
  public:
   [[nodiscard]] std::int32_t colour_transforms() const override { return 1; }

@@ -15,6 +15,7 @@
 #include "data/augment/flip.h"
 #include "data/augment/gaussian_blur.h"
 #include "data/augment/keras_warps.h"
+#include "data/augment/policies.h"
 #include "data/augment/posterize.h"
 #include "data/augment/random_change.h"
 #include "data/augment/solarize.h"
@@ -26,7 +27,7 @@ using Augmentations =
     std::tuple<Resize, RandomResizedCrop, CenterCrop, Rotate, Shift, Shear, Zoom, HorizontalFlip,
                VerticalFlip, PadCrop, ChannelShift, Brightness, HlsJitter, ColourJitter, Cutout,
                RandomErasing, Solarize, Posterize, Sharpness, Equalize, AutoContrast, Invert,
-               Grayscale, GaussianBlur>;
+               Grayscale, GaussianBlur, TrivialAugment, RandAugment>;
 
 template <class Listed>
 struct ChangesOf {

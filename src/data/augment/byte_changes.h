@@ -36,6 +36,40 @@ TY_HD void map_with_grey(const Team& team, const SampleView& sample, const F& f)
   });
 }
 
+/// amount[0] times the value (ImageEnhance.Brightness).
+struct BlendBlack {
+  static constexpr std::uint32_t kNumber = change_number("blend_black");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
+    const float factor = step.amount[0];
+    sample.map(team, [=](float x, std::int64_t) { return blended(0.0f, as_byte(x), factor); });
+  }
+};
+
+/// amount[0] times the distance from the pixel's grey (ImageEnhance.Color).
+struct BlendGrey {
+  static constexpr std::uint32_t kNumber = change_number("blend_grey");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
+    const float factor = step.amount[0];
+    map_with_grey(team, sample, [=](float x, float grey) { return blended(grey, x, factor); });
+  }
+};
+
+/// amount[0] times the distance from the sample's mean grey, a whole number
+/// (ImageEnhance.Contrast).
+struct BlendMean {
+  static constexpr std::uint32_t kNumber = change_number("blend_mean");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
+    const double sum = team.template sum<double>(
+        sample.plane, [&](std::int64_t i) { return static_cast<double>(grey_byte(sample, i)); });
+    const double mean = __builtin_floor(sum / static_cast<double>(sample.plane) + 0.5);
+    const float grey = static_cast<float>(mean), factor = step.amount[0];
+    sample.map(team, [=](float x, std::int64_t) { return blended(grey, as_byte(x), factor); });
+  }
+};
+
 /// amount[0] times the distance from the mean of 3 x 3 pixels, the middle one with weight 5, which
 /// is rounded first; pixels of the border stay (ImageEnhance.Sharpness, ImageFilter.SMOOTH).
 struct Sharpen {

@@ -1,4 +1,5 @@
-// What an augmentation does to the colours of a sample, as plain data.
+// What an augmentation does to the colours of a sample, as plain data. Those that move pixels among
+// such changes (policies.h) are here too.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct ColourTransform {
   float amount[kMostColourChannels] = {};
   std::int32_t box[4] = {};
   std::uint64_t seed = 0;
+  std::int64_t map[6] = {};  // of MovePixels
 
   /// Channels beyond the last have its amount.
   [[nodiscard]] TY_HD float amount_of(std::int64_t channel) const {

@@ -25,9 +25,10 @@ Shape after(const SpatialTransform& step, const Shape& shape) {
 }
 
 [[noreturn]] void refuse_order(const Augmentation& moving, const Augmentation& colour) {
-  throw Error(ErrorKind::config, "augment: '" + std::string(moving.name()) + "' comes after '" +
-                                     std::string(colour.name()) +
-                                     "', but colours change after pixels have moved; move it up");
+  throw Error(ErrorKind::config,
+              "augment: '" + std::string(moving.name()) + "' comes after '" +
+                  std::string(colour.name()) +
+                  "', whose changes are made after pixels have moved; move it up");
 }
 
 }  // namespace
@@ -77,8 +78,9 @@ void Pipeline::add(std::size_t i) {
     needs_room_ = needs_room_ || added.needs_room();
     return;
   }
-  if (!colours_.empty() && !added.commutes_with_colours()) {
-    refuse_order(added, *augment_[colours_.back()]);
+  for (const std::uint32_t before : colours_) {
+    const Augmentation& colour = *augment_[before];
+    if (colour.moves_pixels() || !added.commutes_with_colours()) refuse_order(added, colour);
   }
   if (joins_stage(i)) {
     ++stages_.back().count;

@@ -9,13 +9,14 @@
 
 namespace trainyard {
 
-/// Whole multiples of amount[0], rounded down.
+/// Whole multiples of amount[0], bytes rounded down.
 struct DropLowBits {
   static constexpr std::uint32_t kNumber = change_number("posterize");
   template <class Team>
   TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float unit = step.amount[0];
-    sample.map(team, [=](float x, std::int64_t) { return __builtin_floorf(x / unit) * unit; });
+    sample.map(team,
+               [=](float x, std::int64_t) { return __builtin_floorf(as_byte(x) / unit) * unit; });
   }
 };
 

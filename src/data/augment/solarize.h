@@ -9,13 +9,16 @@
 
 namespace trainyard {
 
-/// 255 - x where x is at least amount[0].
+/// 255 - x where the byte x is at least amount[0].
 struct InvertBright {
   static constexpr std::uint32_t kNumber = change_number("solarize");
   template <class Team>
   TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const float threshold = step.amount[0];
-    sample.map(team, [=](float x, std::int64_t) { return x >= threshold ? 255.0f - x : x; });
+    sample.map(team, [=](float x, std::int64_t) {
+      const float byte = as_byte(x);
+      return byte >= threshold ? 255.0f - byte : byte;
+    });
   }
 };
 

@@ -1,0 +1,140 @@
+#include "data/augment/policies.h"
+
+#include <cmath>
+#include <iterator>
+
+#include "base/math.h"
+#include "data/augment/random_change.h"
+
+namespace trainyard {
+
+namespace {
+
+/// An operation by a magnitude, of a sample of a shape.
+using Made = ColourTransform (*)(double magnitude, const Shape& shape);
+
+ColourTransform nothing(double, const Shape&) { return {}; }
+
+template <class Change>
+ColourTransform made(double, const Shape&) {
+  return {.change = Change::kNumber};
+}
+/// 1 leaves the sample as it is.
+template <class Change>
+ColourTransform by_factor(double magnitude, const Shape&) {
+  return {.change = Change::kNumber, .amount = {static_cast<float>(1 + magnitude)}};
+}
+ColourTransform posterized(double bits, const Shape&) {
+  const auto dropped = 8 - static_cast<int>(std::lround(bits));
+  return {.change = DropLowBits::kNumber, .amount = {static_cast<float>(1 << dropped)}};
+}
+ColourTransform solarized(double threshold, const Shape&) {
+  return {.change = InvertBright::kNumber, .amount = {static_cast<float>(threshold)}};
+}
+ColourTransform sheared_x(double by, const Shape&) { return moved_by({.xy = by}); }
+ColourTransform sheared_y(double by, const Shape&) { return moved_by({.yx = by}); }
+ColourTransform translated_x(double pixels, const Shape&) {
+  return moved_by({.x0 = -std::trunc(pixels)});
+}
+ColourTransform translated_y(double pixels, const Shape&) {
+  return moved_by({.y0 = -std::trunc(pixels)});
+}
+ColourTransform rotated(double degrees, const Shape& shape) {
+  return moved_by(turned(degrees, shape[1], shape[2]));
+}
+
+/// The magnitudes of bins 0 and kLastBin, between which the others are evenly spaced.
+struct Magnitudes {
+  double first = 0, last = 0;
+};
+
+struct Operation {
+  Made make;
+  bool either_way = false;     // the magnitude's sign is drawn
+  Magnitudes wide = {};        // of TrivialAugmentWide
+  Magnitudes rand = {};        // of RandAugment,
+  int rand_parts_of_axis = 0;  // as parts of this side of the shape, if not 0
+};
+
+constexpr double kPart = 150.0 / 331.0;
+
+/// In torchvision's order, which the draws follow.
+constexpr Operation kOperations[] = {
+    {nothing},
+    {sheared_x, true, {0, 0.99}, {0, 0.3}},
+    {sheared_y, true, {0, 0.99}, {0, 0.3}},
+    {translated_x, true, {0, 32}, {0, kPart}, 2},
+    {translated_y, true, {0, 32}, {0, kPart}, 1},
+    {rotated, true, {0, 135}, {0, 30}},
+    {by_factor<BlendBlack>, true, {0, 0.99}, {0, 0.9}},
+    {by_factor<BlendGrey>, true, {0, 0.99}, {0, 0.9}},
+    {by_factor<BlendMean>, true, {0, 0.99}, {0, 0.9}},
+    {by_factor<Sharpen>, true, {0, 0.99}, {0, 0.9}},
+    {posterized, false, {8, 2}, {8, 4}},
+    {solarized, false, {255, 0}, {255, 0}},
+    {made<StretchBytes>},
+    {made<EqualizeBytes>},
+};
+
+/// The magnitude of a bin, in float and from the nearer end, as torch.linspace computes it on
+/// processors that fuse products and sums.
+double magnitude_of(const Magnitudes& range, std::int64_t bin) {
+  const auto first = static_cast<float>(range.first), last = static_cast<float>(range.last);
+  const float step = (last - first) / static_cast<float>(AugmentPolicy::kLastBin);
+  const std::int64_t left = AugmentPolicy::kLastBin - bin;
+  return static_cast<double>(bin < left ? math::fma(step, static_cast<float>(bin), first)
+                                        : math::fma(-step, static_cast<float>(left), last));
+}
+
+const Operation& drawn_operation(std::uint32_t word) {
+  return kOperations[drawn_index(std::ssize(kOperations) - 1, word)];
+}
+
+ColourTransform operation_of(const Operation& operation, const Magnitudes& range, std::int64_t bin,
+                             std::uint32_t sign, const Shape& shape) {
+  const double magnitude = magnitude_of(range, bin);
+  const bool negative = operation.either_way && drawn_index(1, sign) == 1;
+  return operation.make(negative ? -magnitude : magnitude, shape);
+}
+
+}  // namespace
+
+Shape AugmentPolicy::output_shape(const Shape& shape) const {
+  require_grey_or_rgb(name(), shape);
+  return shape;
+}
+
+void TrivialAugment::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+                             ColourTransform* out) const {
+  const Random4 random = augment_words(key, draw);
+  const Operation& operation = drawn_operation(random.word[0]);
+  const std::int64_t bin = drawn_index(kLastBin, random.word[1]);
+  *out = operation_of(operation, operation.wide, bin, random.word[2], shape);
+}
+
+std::unique_ptr<Augmentation> TrivialAugment::read(config::Fields&) {
+  return std::make_unique<TrivialAugment>();
+}
+
+void RandAugment::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+                          ColourTransform* out) const {
+  for (std::uint32_t k = 0; k < n_; ++k) {
+    const Random4 random = augment_words(key, draw, k);
+    const Operation& operation = drawn_operation(random.word[0]);
+    Magnitudes range = operation.rand;
+    if (const int axis = operation.rand_parts_of_axis; axis > 0) {
+      range.last *= static_cast<double>(shape[axis]);
+    }
+    out[k] = operation_of(operation, range, magnitude_, random.word[2], shape);
+  }
+}
+
+std::unique_ptr<Augmentation> RandAugment::read(config::Fields& fields) {
+  std::int64_t n = 2, magnitude = 9;
+  fields.field("n", n, "operations of a sample", {.minimum = 1, .maximum = kMostOperations});
+  fields.field("magnitude", magnitude, "bin of the operations' ranges",
+               {.minimum = 0, .maximum = kLastBin});
+  return std::make_unique<RandAugment>(n, magnitude);
+}
+
+}  // namespace trainyard

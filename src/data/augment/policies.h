@@ -1,0 +1,66 @@
+// Policies that draw operations of a table: torchvision's TrivialAugmentWide and RandAugment.
+//
+// Operations that move pixels are changes of the sample like those of its bytes, so that a policy
+// may make them in any order.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "data/augment/augmentation.h"
+#include "data/augment/byte_changes.h"
+#include "data/augment/move_pixels.h"
+#include "data/augment/posterize.h"
+#include "data/augment/solarize.h"
+
+namespace trainyard {
+
+/// A policy draws from 14 operations, all equally likely, of grey or RGB images: identity, shear,
+/// translation, rotation, brightness, colour, contrast, sharpness, posterize, solarize,
+/// autocontrast, equalize, in the PIL form, with nearest pixels and 0 outside. The magnitude is one
+/// of 31 bins of an operation's range.
+class AugmentPolicy : public ColourAugmentation {
+ public:
+  static constexpr std::int64_t kLastBin = 30;
+  using Changes = std::variant<MovePixels, BlendBlack, BlendGrey, BlendMean, Sharpen, DropLowBits,
+                               InvertBright, StretchBytes, EqualizeBytes>;
+  [[nodiscard]] Shape output_shape(const Shape& shape) const final;
+  [[nodiscard]] bool needs_room() const final { return true; }
+  [[nodiscard]] bool moves_pixels() const final { return true; }
+};
+
+/// One operation (word 0 of the draw) with a bin of its wide range (word 1) and a sign (word 2):
+/// Mueller and Hutter, "TrivialAugment: Tuning-free Yet State-of-the-Art Data Augmentation", 2021
+/// (arXiv 2103.10158); torchvision 0.29, transforms/autoaugment.py, TrivialAugmentWide.
+class TrivialAugment final : public AugmentPolicy {
+ public:
+  static constexpr std::string_view kName = "trivial_augment";
+  static constexpr std::string_view kHelp = "one random operation, as torchvision's wide policy";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
+  [[nodiscard]] std::string_view name() const override { return kName; }
+  void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+               ColourTransform* out) const override;
+};
+
+/// n operations, one after the other and drawn with replacement, of one bin: operation k has word 0
+/// and the sign word 2 of call k. Cubuk et al., "RandAugment: Practical automated data augmentation
+/// with a reduced search space", 2019 (arXiv 1909.13719); torchvision 0.29, RandAugment.
+class RandAugment final : public AugmentPolicy {
+ public:
+  static constexpr std::string_view kName = "rand_augment";
+  static constexpr std::string_view kHelp = "random operations of one magnitude, as torchvision's";
+  static constexpr std::int64_t kMostOperations = 16;
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
+  RandAugment(std::int64_t n, std::int64_t magnitude) : n_(n), magnitude_(magnitude) {}
+  [[nodiscard]] std::string_view name() const override { return kName; }
+  [[nodiscard]] std::int32_t colour_transforms() const override {
+    return static_cast<std::int32_t>(n_);
+  }
+  void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+               ColourTransform* out) const override;
+
+ private:
+  std::int64_t n_, magnitude_;
+};
+
+}  // namespace trainyard
