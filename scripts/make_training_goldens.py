@@ -296,6 +296,12 @@ def two_losses(outputs, labels):
     return main + 0.25 * aux
 
 
+def mixed_losses(outputs, targets):
+    """Of soft targets, smoothed by a number that float32 has; the auxiliary one counts a quarter."""
+    main, aux = (F.cross_entropy(output, targets.to(output.dtype), label_smoothing=0.125) for output in outputs)
+    return main + 0.25 * aux
+
+
 def recurrent(net, x, gate=None):
     """tests/golden/recurrent.yaml: the columns of an image are the steps."""
     x = net.lstm("lstm1", x.reshape(len(x), 96, 32).transpose(1, 2), 24, gate)
@@ -338,7 +344,7 @@ def every_position(logits, labels):
 
 
 # Losses that are not the cross-entropy, by network.
-LOSSES = {"two_heads": two_losses, "sequence": every_position}
+LOSSES = {"two_heads": two_losses, "sequence": every_position, "mixed": mixed_losses}
 
 # Tokens of a sample and their vocabulary, of networks that read tokens: a label for each of them.
 # In double alone: float32's rounding of the losses of 12 positions is more than the spread of its steps.
@@ -350,7 +356,7 @@ CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 
          ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16),
          ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16),
          ("lengths", lengths, 0.1, 8, 16), ("bidirectional", bidirectional, 0.1, 8, 16),
-         ("sequence", sequence, 20.0, 6, 0))
+         ("sequence", sequence, 20.0, 6, 0), ("mixed", two_heads, 0.05, 8, 16))
 
 # Networks whose samples have lengths, from 1 to 32.
 LENGTHS = ("lengths", "bidirectional")
@@ -362,15 +368,36 @@ def classes(name, count, *shape):
     return torch.tensor(drawn.astype(np.int64).reshape(shape))
 
 
+def mixed(name, images_set, images, labels):
+    """Pairs of samples by turns blended and with a box of each other; images in float32, dense targets in double."""
+    pairs = images.reshape(STEPS, -1, 2, 3, 32, 32)
+    words = philox(key_of(f"{name}.shares{images_set}"), np.arange(pairs.shape[0] * pairs.shape[1]))
+    share = ((words >> np.uint64(8)).astype(np.float32) * np.float32(2.0 ** -24)).reshape(pairs.shape[:2])
+    share[:, 1::2] = 1 - 16 * 24 / 1024
+    others = pairs[:, :, ::-1]
+    own = share[:, :, None, None, None, None]
+    out = own * pairs + (1 - own) * others
+    out[:, 1::2] = pairs[:, 1::2]
+    out[:, 1::2, :, :, 4:20, 8:32] = others[:, 1::2, :, :, 4:20, 8:32]
+    classes_of = np.eye(10)[labels.reshape(STEPS, -1, 2)]
+    own = share[:, :, None, None].astype(np.float64)
+    targets = own * classes_of + (1 - own) * classes_of[:, :, ::-1]
+    return out.reshape(images.shape), targets.reshape(*labels.shape, 10)
+
+
 def data_of(name, images_set, batch):
-    """Images or tokens, and labels, of all steps."""
+    """Images or tokens, and labels or dense targets, of all steps."""
     if name in TOKENS:
         tokens, vocabulary = TOKENS[name]
         shape = (STEPS, batch, tokens)
         return (classes(f"{name}.tokens{images_set}", vocabulary, *shape),
                 classes(f"{name}.labels{images_set}", vocabulary, *shape))
     images = noise(f"{name}.images{images_set}", (STEPS, batch, 3, 32, 32)).astype(np.float32)
-    return torch.tensor(images), classes(f"{name}.labels{images_set}", 10, STEPS, batch)
+    labels = classes(f"{name}.labels{images_set}", 10, STEPS, batch)
+    if name == "mixed":
+        images, labels = (torch.tensor(array) for array in mixed(name, images_set, images, labels.numpy()))
+        return images, labels
+    return torch.tensor(images), labels
 
 
 def train(case, images_set, dtype, moved=None):

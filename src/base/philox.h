@@ -23,6 +23,7 @@ enum class RandomStream : std::uint32_t {
   layer = 4,      // dropout and the like
   synthetic = 5,  // synthetic data
   generated = 6,  // text that a model writes
+  mix = 7,        // mixup and cutmix
 };
 
 /// `Lane` holds the counters; what is above its lower 32 bits is not used. In a loop that becomes

@@ -66,7 +66,10 @@ std::optional<std::size_t> moved_bytes(const GatherBatch<T>& f, std::int64_t pix
 }
 template <class T>
 std::optional<std::size_t> moved_bytes(const PlaceBatch<T>& f, std::int64_t pixels) {
-  return moved<float>(pixels, f.layout.extent[1]) + moved<T>(pixels, f.layout.padded_channels);
+  const std::int64_t samples =
+      f.mixes == nullptr ? 1 : 2;  // a pixel's own and the other of its pair
+  return moved<float>(pixels, samples * f.layout.extent[1]) +
+         moved<T>(pixels, f.layout.padded_channels);
 }
 
 // Biases.

@@ -107,7 +107,8 @@ InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& dev
                                    RankGroup& ranks, const InferenceData& data,
                                    const InferenceOptions& options)
     : give_up_(device.ranks.get()) {
-  const RunConfig run = with_metrics(stored.config, options);
+  RunConfig run = with_metrics(stored.config, options);
+  run.data.mix.reset();  // of training alone
   const std::int64_t batch = batch_of(stored, options);
   Graph network = build_network(run, batch);
   require_fit(run, network, *data.set, *data.pipeline);

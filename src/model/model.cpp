@@ -166,6 +166,7 @@ void Model::add_image_parts(std::vector<BatchPart>& parts) {
   if (train_images_ != nullptr) {
     add(spatial_->data(), spatial_->size() * sizeof(SpatialTransform));
     add(colours_->data(), colours_->size() * sizeof(ColourTransform));
+    add(mixes_->data(), mixes_->size() * sizeof(PairMix));
     return add(train_images_->incoming().data(), train_images_->incoming().size());
   }
   const Shape& image = graph_.graph.values[graph_.images].shape;
@@ -206,6 +207,7 @@ void Model::set_parts(const Batch& batch) {
   } else {
     *part++ = std::as_bytes(batch.spatial);
     *part++ = std::as_bytes(batch.colours);
+    *part++ = std::as_bytes(batch.mixes);
     *part = std::as_bytes(batch.bytes);
   }
 }
@@ -230,6 +232,8 @@ void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
       compute_.device, of_batch(pipeline.spatial_transforms()));
   colours_ = std::make_unique<DeviceArray<ColourTransform>>(compute_.device,
                                                             of_batch(pipeline.colour_transforms()));
+  mixes_ = std::make_unique<DeviceArray<PairMix>>(compute_.device,
+                                                  pipeline.mixing() ? of_batch(1) / 2 : 0);
   reorder_images_.clear();
   make_batch_memory();
 }
@@ -240,14 +244,16 @@ void Model::take_batch(EvaluatedSplit split) {
   if (images != nullptr) {
     // The launch that reads the samples' indices is the one that brings them home.
     const std::byte* const index = batch_memory_->data(graph_.fields.size(), batch_slot());
-    images->gather({.sample_index = reinterpret_cast<const std::int64_t*>(index),
-                    .spatial = reinterpret_cast<const SpatialTransform*>(image_part(0)),
-                    .colours = reinterpret_cast<const ColourTransform*>(image_part(1)),
-                    .bytes = reinterpret_cast<const std::uint8_t*>(image_part(2)),
-                    .words = batch_memory_->words()},
-                   eval().view(graph_.images));
+    images->gather(
+        {.sample_index = reinterpret_cast<const std::int64_t*>(index),
+         .spatial = reinterpret_cast<const SpatialTransform*>(image_part(0)),
+         .colours = reinterpret_cast<const ColourTransform*>(image_part(1)),
+         .mixes = mixes_->size() == 0 ? nullptr : reinterpret_cast<const PairMix*>(image_part(2)),
+         .bytes = reinterpret_cast<const std::uint8_t*>(image_part(3)),
+         .words = batch_memory_->words()},
+        eval().view(graph_.images));
   } else if (compute_.batches != nullptr && programs_.sizes.staging_bytes > 0) {
-    compute_.batches->place(reinterpret_cast<const float*>(image_part(0)),
+    compute_.batches->place(reinterpret_cast<const float*>(image_part(0)), nullptr,
                             eval().view(graph_.images), batch_memory_->words());
   } else {
     batch_memory_->take();

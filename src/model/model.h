@@ -139,6 +139,7 @@ class Model {
   const DeviceImages* eval_images_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // of the batch, with those
   std::unique_ptr<DeviceArray<ColourTransform>> colours_;
+  std::unique_ptr<DeviceArray<PairMix>> mixes_;
   std::vector<std::span<const std::byte>> parts_;  // of the batch
   std::unique_ptr<BatchMemory> batch_memory_;
   std::int64_t epoch_ = 0;  // as on the device, like valid_

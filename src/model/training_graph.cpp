@@ -75,6 +75,9 @@ class Attacher {
     });
     if (read) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
+    if (objectives_.mixed) {
+      mixed_ = add_input({.name = kMixField, .shape = {2}, .type = DType::f32});
+    }
     if (objectives_.weighted || !result_.mask.empty()) {
       result_.sample_weights =
           add_input({.name = kWeightField, .shape = label_shape(), .type = DType::f32});
@@ -163,6 +166,7 @@ class Attacher {
       const LossAttributes& of = loss->values();
       std::vector<ValueId> inputs{output_named(graph_, of.output), field(of.target)};
       if (result_.sample_weights >= 0) inputs.push_back(result_.sample_weights);
+      if (mixed_ >= 0) inputs.push_back(mixed_);
       losses_.push_back(append(several ? column_of(*loss) : "loss", loss, std::move(inputs)));
       weights.push_back(of.weight);
     }
@@ -205,7 +209,7 @@ class Attacher {
   const Objectives& objectives_;
   TrainingGraph result_;
   Graph& graph_ = result_.graph;
-  ValueId labels_ = -1;
+  ValueId labels_ = -1, mixed_ = -1;
   std::vector<ValueId> losses_;
 };
 

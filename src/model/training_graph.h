@@ -52,6 +52,7 @@ struct Objectives {
   std::vector<std::shared_ptr<const Metric>> metrics;
   std::vector<SampleField> fields = {SampleField{}};  // of the data; those that are read matter
   bool weighted = false;                              // samples have weights; masked positions do
+  bool mixed = false;                                 // samples are mixed (kMixField)
 };
 
 /// The names of its fields, in order, without the weights.

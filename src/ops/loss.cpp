@@ -79,17 +79,17 @@ Signature LossOp::infer(std::span<const Shape> inputs) const {
   const std::string_view op = kind_->name;
   const Shape& values = inputs[0];
   check_values(op, values, kind_->least_classes);
-  TY_CHECK(inputs.size() == 2 || inputs.size() == 3, "losses have two or three inputs");
-  const Shape labels = labels_of(values), pairs{values.n(), 2};
-  const bool sequence = is_sequence(values), weighted = inputs.size() == 3;
-  const bool has_pairs = !sequence && weighted && inputs[1] == pairs && inputs[2] == pairs;
-  const bool dense = !sequence && inputs[1] == values;
-  if (!has_pairs && inputs[1] != labels && !dense) {
+  const Shape labels = labels_of(values);
+  const bool sequence = is_sequence(values), dense = !sequence && inputs[1] == values;
+  const bool mixed = !sequence && inputs.size() > 2 && inputs.back() == Shape{values.n(), 2};
+  const bool weighted = inputs.size() == (mixed ? 4 : 3);
+  TY_CHECK(weighted || inputs.size() == (mixed ? 3 : 2), "losses have two to four inputs");
+  if (inputs[1] != labels && (!dense || mixed)) {
     const std::string wanted = sequence ? "" : " or targets " + values.text();
     throw ShapeError(
         fmt::format("{} needs labels {}{}, found {}", op, labels.text(), wanted, inputs[1].text()));
   }
-  if (weighted && !has_pairs && inputs[2] != labels) {
+  if (weighted && inputs[2] != labels) {
     throw ShapeError(
         fmt::format("{} needs weights {}, found {}", op, labels.text(), inputs[2].text()));
   }

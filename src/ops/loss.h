@@ -1,10 +1,12 @@
 // Losses on an output of the network: a loss and a gradient per sample.
 //
 // Inputs: values [n, classes] (logits if the loss includes an activation); a target; perhaps
-// weights. The target is i32 [n], a class: with one output the target is the label itself, 0 or 1,
-// else 1 for the label's class and 0 for the others; or i32 [n, 2], two classes, whose shares of
-// the target are as their weights [n, 2]; or f32 [n, classes], a number for each output. Weights
-// are f32 [n] and multiply a sample's loss; a sample of weight 0 gives zero by selection.
+// weights; perhaps mixed targets. The target is i32 [n], a class: with one output the target is the
+// label itself, 0 or 1, else 1 for the label's class and 0 for the others; or f32 [n, classes], a
+// number for each output. Weights are f32 [n] and multiply a sample's loss; a sample of weight 0
+// gives zero by selection. Mixed targets, f32 [n, 2], go with classes: another class, or -1, and
+// its share s of the target, in [0, 1], which is (1 - s) times the label's plus s times the
+// other's.
 //
 // Of a sequence of values [n, classes, 1, t] each position is a row as a sample's is otherwise:
 // labels are i32 [n, t], weights f32 [n, t]. Without weights a position's loss is divided by t, so
@@ -45,8 +47,8 @@ struct LossAttributes {
   double weight = 1;             // of the loss in the sum of a network's losses
 };
 
-/// [[n, classes], target, weights?] to [n], or [[n, classes, 1, t], labels [n, t], weights?] to
-/// [n * t].
+/// [[n, classes], target, weights?, mixed targets?] to [n], or [[n, classes, 1, t], labels [n, t],
+/// weights?] to [n * t].
 class LossOp final : public Op {
  public:
   /// `type` is a name of loss_list().

@@ -22,6 +22,14 @@ struct BrowsedSample {
   std::string label;
   FloatImage original;
   std::vector<FloatImage> draws;
+  std::vector<std::string> captions;  // of the draws
+};
+
+/// What the network gets in an epoch: a sample, perhaps mixed with another.
+struct Draw {
+  SampleKey key;
+  std::int64_t other = -1;  // drawn_sample(); -1: none
+  PairMix mix = {};
 };
 
 class Browser {
@@ -31,22 +39,28 @@ class Browser {
         seed_(static_cast<std::uint64_t>(run.seed)),
         data_(data),
         uncolored_(data_.pipeline->input_shape(), run.data.augment, {}),
-        set_(options.val ? *data_.val : *data_.train),
-        order_(order_of_epoch({.seed = seed_,
-                               .epoch = options.epoch,
-                               .size = set_.size(),
-                               .block = set_.block(),
-                               .shuffle = !options.val && run.data.train.shuffle},
-                              options.val ? nullptr : sampler_of(run, set_).get())) {}
+        set_(options.val ? *data_.val : *data_.train) {
+    const std::int64_t draws = options_.val ? 1 : options_.draws;
+    const auto sampler = options.val ? nullptr : sampler_of(run, set_);
+    for (std::int64_t draw = 0; draw < (mixes() ? draws : 1); ++draw) {
+      orders_.push_back(order_of_epoch({.seed = seed_,
+                                        .epoch = options.epoch + static_cast<std::uint32_t>(draw),
+                                        .size = set_.size(),
+                                        .block = set_.block(),
+                                        .shuffle = !options.val && run.data.train.shuffle},
+                                       sampler.get()));
+    }
+  }
 
   BrowsedSample sample(std::int64_t position) {
-    const std::int64_t drawn = order_[position], index = index_of_drawn(drawn);
+    const std::int64_t drawn = orders_[0][position], index = index_of_drawn(drawn);
     BrowsedSample row{.label = label(index), .original = image_of(set_, index)};
     const std::int64_t draws = options_.val ? 1 : options_.draws;
-    for (std::int64_t draw = 0; draw < draws; ++draw) {
-      const SampleKey key{seed_, options_.epoch + static_cast<std::uint32_t>(draw), drawn};
-      row.draws.push_back(made(uncolored_, key));
-      network_.take(made(*data_.pipeline, key).values);
+    for (std::int64_t i = 0; i < draws; ++i) {
+      const Draw draw = draw_of(drawn, static_cast<std::uint32_t>(i));
+      row.draws.push_back(made(uncolored_, draw));
+      row.captions.push_back(caption(draw));
+      network_.take(made(*data_.pipeline, draw).values);
     }
     return row;
   }
@@ -56,7 +70,41 @@ class Browser {
   [[nodiscard]] const ValueRange& network() const { return network_; }
 
  private:
-  [[nodiscard]] FloatImage made(const Pipeline& pipeline, const SampleKey& key) {
+  [[nodiscard]] bool mixes() const { return !options_.val && data_.pipeline->mixing(); }
+
+  /// Of a drawn sample in the epoch `later` after the first. An epoch whose sampler does not take
+  /// it mixes it with none, nor is the last of an odd number mixed.
+  [[nodiscard]] Draw draw_of(std::int64_t drawn, std::uint32_t later) const {
+    Draw draw{.key = {seed_, options_.epoch + later, drawn}};
+    if (!mixes()) return draw;
+    const EpochOrder& order = orders_[later];
+    std::int64_t position = 0;
+    while (position < set_.size() && order[position] != drawn) ++position;
+    if (position == set_.size() || (position ^ 1) == set_.size()) return draw;
+    draw.other = order[position ^ 1];
+    draw.mix = mix_of_pair(*data_.pipeline->mixing(), {seed_, draw.key.epoch, position / 2},
+                           data_.pipeline->output_shape());
+    return draw;
+  }
+
+  /// "epoch 1", of a mixture what joins the row's label: "+ 16% dog".
+  [[nodiscard]] std::string caption(const Draw& draw) const {
+    if (options_.val) return "network";
+    if (draw.mix.kind == PairMix::Kind::none) {
+      return "epoch " + std::to_string(draw.key.epoch + 1);
+    }
+    return fmt::format("+ {:.0f}% {}", 100 * (1 - draw.mix.share),
+                       label(index_of_drawn(draw.other)));
+  }
+
+  [[nodiscard]] FloatImage made(const Pipeline& pipeline, const Draw& draw) {
+    FloatImage image = filled(pipeline, draw.key);
+    if (draw.mix.kind == PairMix::Kind::none) return image;
+    FloatImage other = filled(pipeline, {draw.key.seed, draw.key.epoch, draw.other});
+    mix_samples(draw.mix, image.shape, image.values.data(), other.values.data());
+    return image;
+  }
+  [[nodiscard]] FloatImage filled(const Pipeline& pipeline, const SampleKey& key) {
     FloatImage image{pipeline.output_shape(), {}};
     image.values.resize(static_cast<std::size_t>(image.shape.elements()));
     if (options_.val) {
@@ -78,7 +126,7 @@ class Browser {
   const SessionData& data_;
   Pipeline uncolored_;  // without `preprocess`
   const Dataset& set_;
-  EpochOrder order_;
+  std::vector<EpochOrder> orders_;  // of the epochs shown; the first alone if none mixes
   ImageScratch scratch_;
   ValueRange network_;
 };
@@ -91,14 +139,11 @@ void require_images(const SplitConfig& split, const Dataset& set) {
                   std::string(split.source->name()) + "' are sequences " + sample_text(set));
 }
 
-SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
-                const BrowseOptions& options) {
+SheetRow row_of(const BrowsedSample& sample, const ValueRange& range) {
   SheetRow row;
   row.push_back({colored(sample.original, range), sample.label});
   for (std::size_t draw = 0; draw < sample.draws.size(); ++draw) {
-    std::string text =
-        options.val ? "network" : "epoch " + std::to_string(options.epoch + draw + 1);
-    row.push_back({colored(sample.draws[draw], range), std::move(text)});
+    row.push_back({colored(sample.draws[draw], range), sample.captions[draw]});
   }
   return row;
 }
@@ -128,7 +173,7 @@ BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, const 
   }
   if (browser.eight_bit()) range = {.least = 0, .most = 255};
   std::vector<SheetRow> rows;
-  for (const BrowsedSample& sample : samples) rows.push_back(row_of(sample, range, options));
+  for (const BrowsedSample& sample : samples) rows.push_back(row_of(sample, range));
   const ValueRange& network = browser.network();
   return {
       image_sheet(rows, options.most_side),

@@ -14,7 +14,7 @@
 namespace trainyard::test {
 namespace {
 
-constexpr std::int64_t kBatch = 5, kSamples = 17;
+constexpr std::int64_t kBatch = 6, kSamples = 19;
 const Shape kImage{3, 9, 13};
 
 using Augmentations = std::vector<std::shared_ptr<const Augmentation>>;
@@ -94,6 +94,11 @@ std::vector<NamedPipeline> pipelines() {
       list_of<Preprocess>(MeanRgb({})));
   add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
       list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
+  add("mixed, mean image", {}, list_of<Preprocess>(MeanImage()));
+  list.back().pipeline.mix_with(MixOptions{.mixup = 0.8, .cutmix = 1, .probability = 0.8});
+  add("mixed after whitening", list_of<Augmentation>(crop(), ChannelShift(20)),
+      list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
+  list.back().pipeline.mix_with(MixOptions{.cutmix = 1});
   add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));
   add("crop, deviation", list_of<Augmentation>(crop()),
       list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
@@ -155,11 +160,12 @@ class Comparison {
       : device_(device),
         queue_(queue),
         images_(images_of(device, queue, launches, set, pipeline, way.images)),
-        host_(set, pipeline, options_of(way.train, BatchImages::made)),
-        brings_(set, pipeline, options_of(way.train, way.images)),
+        host_(set, pipeline, options_of(pipeline, way.train, BatchImages::made)),
+        brings_(set, pipeline, options_of(pipeline, way.train, way.images)),
         index_(device, kBatch),
         spatial_(device, static_cast<std::size_t>(kBatch * pipeline.spatial_transforms())),
         colours_(device, static_cast<std::size_t>(kBatch * pipeline.colour_transforms())),
+        mixes_(device, pipeline.mixing() ? kBatch / 2 : 0),
         shape_{kBatch, 3, pipeline.output_shape()[1], pipeline.output_shape()[2]} {
     host_.start(2);
     brings_.start(2);
@@ -171,12 +177,14 @@ class Comparison {
     index_.write(queue_, found.sample_index);
     spatial_.write(queue_, found.spatial);
     colours_.write(queue_, found.colours);
+    mixes_.write(queue_, found.mixes);
     if (!found.bytes.empty()) {
       queue_.copy_from_host(images_.incoming().data(), found.bytes.data(), found.bytes.size());
     }
     same_ = found.images.empty() && found.bytes.size() == images_.incoming().size() &&
             found.valid == expected_->valid &&
-            std::ranges::equal(found.fields[0], expected_->fields[0]) &&
+            std::ranges::equal(found.fields.front(), expected_->fields.front()) &&
+            std::ranges::equal(found.fields.back(), expected_->fields.back()) &&
             std::ranges::equal(found.sample_index, expected_->sample_index);
   }
   template <class T>
@@ -190,6 +198,7 @@ class Comparison {
     images_.gather({.sample_index = index_.data(),
                     .spatial = spatial_.data(),
                     .colours = colours_.data(),
+                    .mixes = mixes_.size() == 0 ? nullptr : mixes_.data(),
                     .bytes = images_.incoming().data(),
                     .words = {from.data(), to.data(), 2}},
                    {images.data(), type, layout});
@@ -200,8 +209,11 @@ class Comparison {
   [[nodiscard]] const Shape& shape() const { return shape_; }
 
  private:
-  static FeederOptions options_of(bool train, BatchImages images) {
-    return {.batch = kBatch, .seed = 3, .train = train, .workers = 0, .images = images};
+  static FeederOptions options_of(const Pipeline& pipeline, bool train, BatchImages images) {
+    FeederOptions options{
+        .batch = kBatch, .seed = 3, .train = train, .workers = 0, .images = images};
+    if (pipeline.mixing()) options.fields.emplace_back(kMixField);
+    return options;
   }
 
   Device& device_;
@@ -211,6 +223,7 @@ class Comparison {
   DeviceArray<std::int64_t> index_;
   DeviceArray<SpatialTransform> spatial_;
   DeviceArray<ColourTransform> colours_;
+  DeviceArray<PairMix> mixes_;
   Shape shape_;
   const Batch* expected_ = nullptr;
   bool same_ = false;

@@ -2,6 +2,8 @@
 # Image folders, lists and packs, from files to training; val_fraction; train browse.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/lib_ranks.sh
+source "$(dirname "$0")/lib_ranks.sh"
 export XDG_CACHE_HOME=cache  # in the folder of each case
 
 # images: eight images of several sizes in two class folders, and a list of them.
@@ -129,6 +131,51 @@ expect_code 0
 expect_out "d.png: 280 x 476 pixels"
 expect_equal "$(find . -maxdepth 1 -type f -printf '%f\n' | sort | tr '\n' ' ')" "a.png b.png c.png d.png tiny.yaml "
 
+begin "mixed images have the same bytes on any ranks, after a kill and made by the device; evaluation mixes none"
+cat >run.yaml <<'YAML'
+name: mixed
+network: {input: [3, 8, 8], layers: [conv: [4, 3], bn, relu, global_avg_pool, dense: 3, softmax]}
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 3, size: 120, learnable: true}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 3, size: 30, split: test, learnable: true}
+  preprocess: [mean_rgb: train, std_rgb: train]
+  augment: [hflip]
+  mix: {mixup: 0.8, cutmix: 1}
+batch: {total: 16}
+loss: {cross_entropy: {label_smoothing: 0.1}}
+metrics: [accuracy]
+class_weights: {0: 2}
+optimizer: {sgd: {lr: 0.05}}
+epochs: 3
+YAML
+expect_same_bytes --set epochs=40
+run "${quick[@]}" run.yaml --out mixed
+expect_code 0
+run "${quick[@]}" run.yaml --out plain --set data.mix=off
+expect_code 0
+expect_differs "$(untimed plain/metrics.csv)" "$(untimed mixed/metrics.csv)"
+run "$train" eval mixed
+expect_code 0
+loss=$(sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' mixed/eval/eval.json)
+cut -d, -f6 mixed/metrics.csv | grep -qx -- "$loss" || fail "eval's loss '$loss' is no val_loss of the run"
+run "$train" browse run.yaml --samples 4 --draws 3
+expect_code 0
+before=$(sha256sum browse.png)
+run "$train" browse run.yaml --samples 4 --draws 3 --set data.mix=off
+expect_code 0
+expect_differs "$(sha256sum browse.png)" "$before"
+run "$train" run.yaml --out odd --set batch.total=15
+expect_code 3
+expect_err "'mix' mixes pairs of samples, but each rank or shard has a batch of 15; make it even"
+images
+write_images_run "source: image_folder, root: pics, size: 8" "val: {source: image_folder, root: pics, size: 8}" hflip
+for resident in never always; do
+  run "${quick[@]}" run.yaml --out "$resident" --set "data.resident=$resident" --set 'data.mix={mixup: 0.8, cutmix: 1}' \
+    --set epochs=4 --set train_eval="2 epochs"
+  expect_code 0
+done
+expect_same_run always never
+
 begin "all broken files are told at once, by check those whose pixels are, too; skip leaves them out for good"
 images
 write_images_run "source: image_folder, root: pics" "val_fraction: 0.25" "resize: [8, 8]"
@@ -248,4 +295,4 @@ run "$train" predict a pics/webp/webp_animated.webp pics/gif
 expect_code 0
 expect_equal "$(wc -l <<<"$out")" 9
 
-finish 10 0
+finish 11 0

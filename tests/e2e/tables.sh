@@ -212,23 +212,6 @@ expect_err "'posts.csv', line 3: column 'post': is empty; correct it"
 run "$train" resume a --set epochs=13
 expect_code 0
 
-# expect_same_bytes FLAGS...: run.yaml on one, two and four ranks, and killed in the second epoch and resumed.
-expect_same_bytes() {
-  local ranks
-  for ranks in 1 2 4; do
-    run "${quick[@]}" run.yaml --out "on$ranks" --replicas "$ranks" --set batch.shards=4 "$@"
-    expect_code 0
-    expect_same_run "on$ranks" on1
-  done
-  run_until "Epoch 2/" "${quick[@]}" run.yaml --out killed --replicas 2 --set batch.shards=4 "$@"
-  kill -KILL -- "-$pid"
-  wait_for_exit
-  run "${quick[@]}" resume killed --replicas 4
-  expect_code 0
-  expect_same_run killed on1
-  rm -r on1 on2 on4 killed
-}
-
 begin "texts: a balanced sampler and a masked bidirectional gru have the same bytes on any ranks and after a kill"
 texts_run
 expect_same_bytes --set 'data.train.sampler={balanced: 1}' --set epochs=40 \

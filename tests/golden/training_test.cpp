@@ -18,19 +18,15 @@
 #include "ops/loss.h"
 #include "ranks/comm/communicator.h"
 #include "train/train_step.h"
+#include "training_samples.h"
 
 using namespace trainyard;
+using namespace trainyard::test;
 
 namespace {
 
 constexpr std::int64_t kSteps = 10;
 const std::string kRoot = TY_SOURCE_DIR;
-
-/// [-1, 1) on a grid of 2^-23, the same values as in the script.
-double noise(std::uint32_t key, std::uint64_t index) {
-  const Random4 draw = philox(key, 0, static_cast<std::uint32_t>(index), 0, 0, 0);
-  return (draw.word[0] >> 8) * 0x1p-23 - 1;
-}
 
 /// Bound and centre of a parameter's noise, as in the script.
 struct Range {
@@ -62,27 +58,6 @@ void set_weights(Model& model) {
     }
   }
 }
-
-/// PyTorch's losses, and float32's spread around them if float32 is compared.
-struct Losses {
-  std::int64_t batch = 0;
-  std::vector<std::vector<double>> of_sets;  // [set of images][step]
-  std::vector<std::vector<double>> spread;   // [set of images][step]
-};
-
-struct Golden {
-  std::string name;
-  std::string file;       // of the network
-  std::string overrides;  // overrides of its vars
-  double rate = 0;
-  Losses in_double;
-  Losses in_float;
-  std::vector<LossAttributes> heads = {};  // of losses besides that of the last layer
-  std::vector<float> class_weights = {};   // empty: none
-  std::int64_t tokens = 0;                 // of a sample, with a label each; 0: images
-  bool lengths = false;                    // samples have lengths, from 1 to 32
-  std::int64_t classes = 10;               // and the vocabulary of tokens
-};
 
 std::vector<double> numbers(const config::Node& list) {
   std::vector<double> values;
@@ -141,8 +116,10 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
                      overrides.find("defaults"), diagnostics);
   diagnostics.raise();
   Graph graph = without_dropout(build_graph(network, {.batch = batch}));
-  Objectives objectives{.losses = {std::make_shared<LossOp>("cross_entropy", LossAttributes{})},
-                        .weighted = !golden.class_weights.empty()};
+  const LossAttributes last{.label_smoothing = golden.smoothing};
+  Objectives objectives{.losses = {std::make_shared<LossOp>("cross_entropy", last)},
+                        .weighted = !golden.class_weights.empty(),
+                        .mixed = golden.mixed};
   for (const LossAttributes& head : golden.heads) {
     objectives.losses.push_back(std::make_shared<LossOp>("cross_entropy", head));
   }
@@ -163,77 +140,6 @@ struct PlainSgd {
     }
     diagnostics.raise();
   }
-};
-
-/// The batches of a golden: images or tokens, with their labels.
-class Samples {
- public:
-  Samples(const Golden& golden, std::size_t set, std::int64_t batch)
-      : batch_(batch),
-        classes_(golden.classes),
-        class_weights_(golden.class_weights),
-        image_key_(key_of(golden.name + ".images" + std::to_string(set))),
-        token_key_(key_of(golden.name + ".tokens" + std::to_string(set))),
-        label_key_(key_of(golden.name + ".labels" + std::to_string(set))),
-        length_key_(key_of(golden.name + ".lengths" + std::to_string(set))),
-        images_(static_cast<std::size_t>(golden.tokens > 0 ? 0 : batch * 3 * 32 * 32)),
-        tokens_(static_cast<std::size_t>(batch * golden.tokens)),
-        lengths_(static_cast<std::size_t>(golden.lengths ? batch : 0)),
-        labels_(golden.tokens > 0 ? tokens_.size() : static_cast<std::size_t>(batch)),
-        index_(static_cast<std::size_t>(batch)) {}
-
-  Batch step(std::int64_t step) {
-    const std::uint64_t first = static_cast<std::uint64_t>(step) * images_.size();
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      images_[i] = static_cast<float>(noise(image_key_, first + i));
-    }
-    draw(tokens_, token_key_, classes_, step);
-    draw(labels_, label_key_, classes_, step);
-    draw(lengths_, length_key_, kImageSteps, step);
-    Batch batch{.images = images_,
-                .fields = {std::as_bytes(std::span(labels_))},
-                .sample_index = index_,
-                .valid = batch_};
-    if (!tokens_.empty()) {
-      batch.fields.insert(batch.fields.begin(), std::as_bytes(std::span(tokens_)));
-    }
-    if (!lengths_.empty()) {
-      make_mask();
-      batch.fields.insert(batch.fields.begin(), std::as_bytes(std::span(mask_)));
-    }
-    if (class_weights_.empty()) return batch;
-    weights_.clear();
-    for (const std::int32_t label : labels_) {
-      weights_.push_back(class_weights_[static_cast<std::size_t>(label)]);
-    }
-    batch.fields.push_back(std::as_bytes(std::span(weights_)));
-    return batch;
-  }
-
- private:
-  static constexpr std::int64_t kImageSteps = 32;
-
-  void make_mask() {
-    mask_.assign(lengths_.size() * kImageSteps, 0);
-    for (std::size_t i = 0; i < lengths_.size(); ++i) {
-      std::fill_n(mask_.begin() + static_cast<std::ptrdiff_t>(i) * kImageSteps, 1 + lengths_[i], 1);
-    }
-  }
-  static void draw(std::vector<std::int32_t>& out, std::uint32_t key, std::int64_t below,
-                   std::int64_t step) {
-    auto counter = static_cast<std::uint32_t>(step) * static_cast<std::uint32_t>(out.size());
-    for (std::int32_t& number : out) {
-      const std::uint32_t word = philox(key, 0, counter++, 0, 0, 0).word[0];
-      number = static_cast<std::int32_t>(word % static_cast<std::uint32_t>(below));
-    }
-  }
-
-  std::int64_t batch_, classes_;
-  std::vector<float> class_weights_, weights_;
-  std::uint32_t image_key_, token_key_, label_key_, length_key_;
-  std::vector<float> images_;
-  std::vector<std::int32_t> tokens_, lengths_, labels_, mask_;
-  std::vector<std::int64_t> index_;
 };
 
 std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t batch,
@@ -310,6 +216,15 @@ Golden two_heads() {
   return golden;
 }
 
+/// Two outputs with smoothed losses of samples that are mixed.
+Golden mixed() {
+  Golden golden = load_golden("mixed", "../tests/golden/two_heads.yaml", "{}");
+  golden.heads = {{.label_smoothing = 0.125, .output = "aux", .weight = 0.25}};
+  golden.smoothing = 0.125;
+  golden.mixed = true;
+  return golden;
+}
+
 /// PyTorch's LSTM, and Keras's gates by their formula.
 Golden recurrent() {
   return load_golden("recurrent", "../tests/golden/recurrent.yaml",
@@ -355,6 +270,12 @@ TEST_CASE("grouped bottlenecks on the reference device follow PyTorch in float64
 }
 TEST_CASE("two losses with class weights on the reference device follow PyTorch in float64") {
   check_reference(two_heads());
+}
+TEST_CASE("mixed samples on the reference device follow PyTorch in float64") {
+  check_reference(mixed());
+}
+TEST_CASE("mixed samples through oneDNN stay within float32 rounding of PyTorch") {
+  check_cpu(mixed());
 }
 TEST_CASE("an embedding and dense layers of each position follow PyTorch in float64") {
   check_reference(sequence());

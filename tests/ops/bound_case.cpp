@@ -90,7 +90,9 @@ void BoundCase::make_tensors() {
   const DType output_type = contract_.arithmetic_outputs ? arithmetic : options_.type;
   for (std::size_t i = 0; i < case_.inputs.size(); ++i) {
     const Layout layout = layout_of(case_.inputs[i], options_.layouts.input_block);
-    const DType type = case_.types[i] == DType::i32 ? DType::i32 : options_.type;
+    const DType type = case_.types[i] == DType::i32 ? DType::i32
+                       : case_.is_mixed(i)          ? DType::f32
+                                                    : options_.type;
     inputs_.emplace_back(layout, type);
     input_gradients_.emplace_back(layout, options_.type);
   }
@@ -143,7 +145,7 @@ void BoundCase::bind(BoundPass& pass, StepTensors tensors) {
 }
 
 bool BoundCase::needs_gradient(std::size_t input) const {
-  if (case_.types[input] == DType::i32) return false;
+  if (!case_.has_gradient(input)) return false;
   return options_.needs_gradients.empty() || options_.needs_gradients[input];
 }
 

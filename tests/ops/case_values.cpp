@@ -39,6 +39,20 @@ Values draw_labels(std::uint64_t seed, std::int64_t count, std::int64_t classes)
   return labels;
 }
 
+/// Another class of each sample, of every fourth none, and its share.
+Values draw_mixed(const OpCase& op_case, std::uint64_t seed) {
+  const Shape& values = op_case.inputs[0];
+  Values mixed;
+  for (std::int64_t n = 0; n < values.n(); ++n) {
+    const Random4 draw = random4(seed, RandomStream::synthetic, 98, 0, n);
+    const bool none = n % 4 == 3;
+    const auto classes = static_cast<std::uint32_t>(std::max<std::int64_t>(values.c(), 2));
+    mixed.push_back(none ? -1 : draw.word[0] % classes);
+    mixed.push_back(none ? 0 : uniform01(draw.word[1]) / 2);
+  }
+  return mixed;
+}
+
 Values draw_input(const OpCase& op_case, std::uint64_t seed, std::size_t index) {
   if (op_case.types[index] == DType::i32) {
     const std::int64_t vocabulary = op_case.op->contract().vocabulary;
@@ -46,6 +60,7 @@ Values draw_input(const OpCase& op_case, std::uint64_t seed, std::size_t index) 
         seed, op_case.inputs[index].elements(),
         vocabulary > 0 ? vocabulary : std::max<std::int64_t>(op_case.inputs[0].c(), 2));
   }
+  if (op_case.is_mixed(index)) return draw_mixed(op_case, seed);
   const std::size_t count = count_of(op_case.inputs[index]);
   const auto tensor = static_cast<std::uint32_t>(index);
   if (op_case.values == InputValues::spread) return draw_spread(seed, tensor, count);

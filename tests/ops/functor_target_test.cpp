@@ -18,8 +18,8 @@ struct TargetProblem {
                                  0.875, 0.625, 0.3,  0.1,  0.2};  // above 0, for kl and poisson
   std::vector<double> labels = {2, 0, 1};
   std::vector<double> dense;     // [3, 4] targets instead; empty: labels
-  bool pairs = false;            // labels and weights are [3, 2]
   std::vector<double> weights;   // empty: none
+  std::vector<double> mixed;     // [3, 2] other classes and their shares; empty: none
   std::vector<double> arriving;  // the gradient of each loss; empty: the state's scale
   StepState state{.gradient_scale = 0.5, .valid = 3};
 };
@@ -31,15 +31,17 @@ std::vector<double> or_zero(const std::vector<double>& values) {
 
 std::vector<double> run_loss(const Op& op, const TargetProblem& problem, Pass pass) {
   const StoredLayout matrix{"", plain_layout({3, 4})}, list{"", plain_layout({3})};
-  const StoredLayout target{"", problem.pairs ? plain_layout({3, 2}) : list.layout};
+  const StoredLayout pairs{"", plain_layout({3, 2})};
   Tensor<double> x(matrix, problem.outputs), losses(list), dx(matrix),
       dy(list, or_zero(problem.arriving));
-  Tensor<std::int32_t> labels(target, problem.labels);
-  Tensor<float> dense(matrix, or_zero(problem.dense)), weights(target, or_zero(problem.weights));
+  Tensor<std::int32_t> labels(list, problem.labels);
+  Tensor<float> dense(matrix, or_zero(problem.dense)), weights(list, or_zero(problem.weights));
+  Tensor<float> mixed(pairs, or_zero(problem.mixed));
   StepTensors tensors{.inputs = {x.view(), problem.dense.empty() ? labels.view() : dense.view()},
                       .outputs = {losses.view()}};
   if (!problem.weights.empty()) tensors.inputs.push_back(weights.view());
-  tensors.input_gradients = {dx.view(), {}, {}};
+  if (!problem.mixed.empty()) tensors.inputs.push_back(mixed.view());
+  tensors.input_gradients = {dx.view(), {}, {}, {}};
   tensors.output_gradients = {problem.arriving.empty() ? TensorView{} : dy.view()};
   tensors.batch.state = &problem.state;
   test::run(op, pass, DType::f64, tensors, 2);
@@ -61,8 +63,9 @@ TargetProblem with_dense() {
   return {.dense = {0.1, 0.2, 0.3, 0.4, 1, 0, 0.45, 0.25, 0.75, 0.125, 0, 0.0625},
           .weights = {2, 0.5, 0}};
 }
-TargetProblem with_pairs() {
-  return {.labels = {2, 1, 0, 3, 1, 1}, .pairs = true, .weights = {0.75, 0.25, 1, 2, 0.5, 0}};
+TargetProblem with_mixed() { return {.mixed = {1, 0.25, 3, 0.375, -1, 0}}; }
+TargetProblem with_weighted_mixed() {
+  return {.weights = {1, 3, 0.5}, .mixed = {1, 0.25, 3, 0.375, 1, 0.5}};
 }
 
 }  // namespace
@@ -127,42 +130,49 @@ TEST_CASE("a weight multiplies a sample's loss, and 0 takes it out whatever it h
   }
 }
 
-TEST_CASE("a dense one-hot target, and a pair of equal classes, are a class") {
-  TargetProblem dense, pair;
+TEST_CASE("a dense one-hot target, and a mixture of equal classes, are a class") {
+  TargetProblem dense, mixed;
   dense.dense = {0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0};
-  pair.labels = {2, 2, 0, 0, 1, 1};
-  pair.pairs = true;
-  pair.weights = {0.25, 0.75, 0.5, 0.5, 1, 0};
+  mixed.mixed = {2, 0.25, 0, 0.5, -1, 0};
   for (const auto& op : all_losses()) {
     CAPTURE(op->type());
     for (const Pass pass : {Pass::forward_train, Pass::backward_data}) {
       const std::vector<double> wanted = run_loss(*op, {}, pass);
       const std::vector<double> of_dense = run_loss(*op, dense, pass);
-      const std::vector<double> of_pair = run_loss(*op, pair, pass);
+      const std::vector<double> of_mixed = run_loss(*op, mixed, pass);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         CHECK(std::abs(of_dense[i] - wanted[i]) <= 1e-14);
-        CHECK(std::abs(of_pair[i] - wanted[i]) <= 1e-14);
+        CHECK(std::abs(of_mixed[i] - wanted[i]) <= 1e-14);
       }
     }
   }
 }
 
-TEST_CASE("cross_entropy of a pair is the weighted sum of those of its classes") {
-  const auto losses = all_losses();
-  const LossOp& cross = *losses[0];
-  REQUIRE(cross.type() == "cross_entropy");
-  const TargetProblem first{.labels = {2, 0, 1}}, second{.labels = {1, 3, 1}};
-  const std::vector<double> a = run_loss(cross, first, Pass::forward_train);
-  const std::vector<double> b = run_loss(cross, second, Pass::forward_train);
-  const std::vector<double> pair = run_loss(cross, with_pairs(), Pass::forward_train);
-  CHECK(pair[0] == doctest::Approx(0.75 * a[0] + 0.25 * b[0]).epsilon(1e-14));
-  CHECK(pair[1] == doctest::Approx(a[1] + 2 * b[1]).epsilon(1e-14));
+TEST_CASE("cross-entropies of mixed targets are sums of those of the classes, by their shares") {
+  const TargetProblem second{.labels = {1, 3, 1}};
+  for (const LossKind& kind : loss_list()) {
+    if (!kind.smooths) continue;
+    const LossOp cross(kind.name, {.label_smoothing = 0.1});
+    for (const Pass pass : {Pass::forward_train, Pass::backward_data}) {
+      const std::vector<double> a = run_loss(cross, {}, pass), b = run_loss(cross, second, pass);
+      const std::vector<double> plain = run_loss(cross, with_mixed(), pass);
+      const std::vector<double> weighted = run_loss(cross, with_weighted_mixed(), pass);
+      const std::vector<double> shares{0.25, 0.375, 0.5}, weights{1, 3, 0.5};
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const std::size_t row = i * 3 / a.size();
+        const double sum = (1 - shares[row]) * a[i] + shares[row] * b[i];
+        CHECK(std::abs(plain[i] - (row == 2 ? a[i] : sum)) <= 1e-14);
+        CHECK(std::abs(weighted[i] - weights[row] * sum) <= 1e-14);
+      }
+    }
+  }
 }
 
 TEST_CASE("gradients of all losses and targets match the derivatives of their values") {
   const double step = 1e-6;
   for (const auto& op : all_losses()) {
-    for (const TargetProblem& problem : {TargetProblem{}, with_dense(), with_pairs()}) {
+    for (const TargetProblem& problem :
+         {TargetProblem{}, with_dense(), with_mixed(), with_weighted_mixed()}) {
       CAPTURE(op->type());
       const std::vector<double> dx = run_loss(*op, problem, Pass::backward_data);
       for (std::size_t i = 0; i < 12; ++i) {

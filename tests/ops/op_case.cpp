@@ -27,6 +27,7 @@ struct WrittenCase {
   config::Profile profile = config::Profile::keras2;
   bool fused_relu = false;
   bool fused_residual = false;
+  bool mixed = false;
   std::optional<std::int64_t> valid;
   double conditioning = 1;
 };
@@ -49,6 +50,7 @@ WrittenCase read_case(const Node& node, config::Diagnostics& diagnostics) {
   fields.field("profile", written.profile, "whose defaults");
   fields.field("fused_relu", written.fused_relu, "with the ReLU behind it");
   fields.field("fused_residual", written.fused_residual, "with the sum and the ReLU behind it");
+  fields.field("mixed", written.mixed, "with mixed targets");
   fields.field("valid", written.valid, "true samples");
   fields.field("conditioning", written.conditioning, "factor on the float tolerance");
   fields.field("golden", written.golden, "results of another library");
@@ -174,6 +176,11 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
     const Shape& values = made.inputs[0];
     made.inputs.push_back(values.rank() == 4 ? Shape{values.n(), values.w()} : Shape{values.n()});
     made.types.push_back(DType::i32);
+  }
+  made.mixed = written.mixed;
+  if (made.mixed) {
+    made.inputs.push_back({made.inputs[0].n(), 2});
+    made.types.push_back(DType::f32);
   }
   made.signature = made.op->infer(made.inputs);
   const bool constant = reads_tokens && made.signature.parameters.empty();

@@ -10,6 +10,7 @@
 //   golden: {...}                         results of another library, see golden_test.cpp
 //   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
 //   fused_residual: true                  the same (bn), with a second input
+//   mixed: true                           with mixed targets behind the labels (losses)
 //   valid: 3                              valid samples in the batch (losses; default all)
 //   conditioning: 4                       factor on the float tolerance
 #pragma once
@@ -38,11 +39,19 @@ struct OpCase {
   std::vector<DType> types;  // f32: arithmetic; i32: labels, tokens
   Signature signature;
   InputValues values = InputValues::normal;
+  bool mixed = false;        // the last input is mixed targets, f32 whatever the arithmetic
   bool is_loss = false;      // backward starts here: the output's gradient is not read
   bool has_backward = true;  // metrics have none, nor what reads tokens without parameters
   std::int64_t valid = 0;
   double conditioning = 1;
   config::Node golden;
+
+  [[nodiscard]] bool is_mixed(std::size_t input) const {
+    return mixed && input + 1 == inputs.size();
+  }
+  [[nodiscard]] bool has_gradient(std::size_t input) const {
+    return types[input] == DType::f32 && !is_mixed(input);
+  }
 };
 
 /// Every case of tests/FILE, grids expanded. Throws Error{config} as the loader does.

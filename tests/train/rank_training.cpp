@@ -38,6 +38,12 @@ Pipeline make_pipeline(const Shape& image, bool bare) {
   return Pipeline(image, std::move(augment), std::move(preprocess));
 }
 
+/// The pipeline, which mixes now if the training does.
+const Pipeline& mixing(Pipeline& pipeline, const RankTraining& training) {
+  pipeline.mix_with(training.mix);
+  return pipeline;
+}
+
 std::int64_t own_shards(const StepOptions& options, const Communicator& ranks) {
   return std::max<std::int64_t>(options.shards / ranks.size(), 1);
 }
@@ -45,7 +51,7 @@ std::int64_t own_shards(const StepOptions& options, const Communicator& ranks) {
 TrainingGraph graph_of(const RankTraining& training) {
   TrainingGraph graph =
       training_graph(config::parse_yaml(training.network, "network"), training.batch,
-                     training.heads, training.weights.has_value());
+                     training.heads, training.weights.has_value(), training.mix.has_value());
   for (Node& node : graph.graph.nodes) node.frozen = node.path == training.frozen;
   return graph;
 }
@@ -97,7 +103,7 @@ class Rank {
         own_set_(make_set(Split::train, 150)),
         set_(training.set != nullptr ? *training.set : *own_set_),
         pipeline_(make_pipeline(set_.image_shape(), training.set != nullptr)),
-        feeder_(set_, pipeline_, feeding(training, ranks)),
+        feeder_(set_, mixing(pipeline_, training), feeding(training, ranks)),
         model_(graph_of(training), device_->compute(),
                {.target = training.target,
                 .seed = training.seed,
@@ -152,6 +158,7 @@ class Rank {
                   {.batch = training_.batch,
                    .shuffle = false,
                    .train = false,
+                   .fields = field_names(graph_of(training_)),
                    .weights = training_.weights,
                    .rank = ranks_.rank(),
                    .ranks = ranks_.size()});

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/augment/mixing.h"
 #include "data/feed/class_weight_policy.h"
 #include "data/sets/dataset.h"
 #include "model/compute.h"
@@ -52,6 +53,7 @@ struct RankTraining {
   const char* optimizer_keys = "{lr: 0.02, momentum: 0.9}";
   std::optional<AverageOptions> average = {};
   std::optional<ClassWeightPolicy> weights = {};
+  std::optional<MixOptions> mix = {};   // of pairs of samples; needs an even batch
   std::vector<std::string> heads = {};  // keys of cross-entropies besides that of the last layer
 };
 

@@ -148,6 +148,19 @@ TEST_CASE("with shards, two losses of weighted samples on 1, 2 and 4 ranks are b
   CHECK(trained.evaluation.metrics[4] == 28);
 }
 
+TEST_CASE(
+    "mixed samples train to the same bytes on any number of ranks, and to others than whole") {
+  RankTraining training = on_processor(1);
+  training.mix = MixOptions{.mixup = 0.8, .cutmix = 1};
+  const TrainedRank mixed = require_equal_bytes(training);
+  CHECK(mixed.updates.back().totals.loss < mixed.updates.front().totals.loss);
+  training.weights = ClassWeightPolicy{.of_class = {2, 0.5F, 0, 1}};
+  static_cast<void>(require_equal_bytes(training));
+  training.weights.reset();
+  training.mix.reset();
+  CHECK(train_on_ranks(1, training)[0].weights != mixed.weights);
+}
+
 TEST_CASE("weights that are all equal train as no weights, to rounding") {
   RankTraining training = on_processor(1);
   const TrainedRank plain = train_on_ranks(1, training)[0];

@@ -158,14 +158,15 @@ TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
 }
 
 TrainingGraph training_graph(const config::Node& network, std::int64_t batch,
-                             const std::vector<std::string>& heads, bool weighted) {
+                             const std::vector<std::string>& heads, bool weighted, bool mixed) {
   Graph graph = build_graph(network, {.batch = batch});
   const Shape& output = graph.values[graph.output].shape;
   const bool single = output.rank() == 2 && output[1] == 1;
   const char* const loss = single ? "binary_cross_entropy" : "cross_entropy";
   Objectives objectives{.losses = {make_member(loss_kinds(), loss, "{}")},
                         .metrics = {make_member(metric_kinds(), "accuracy", "{}")},
-                        .weighted = weighted};
+                        .weighted = weighted,
+                        .mixed = mixed};
   for (const std::string& keys : heads) {
     objectives.losses.push_back(make_member(loss_kinds(), "cross_entropy", keys));
   }

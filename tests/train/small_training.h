@@ -20,9 +20,11 @@ namespace trainyard::test {
 [[nodiscard]] TrainingGraph training_graph(const std::string& yaml, std::int64_t batch);
 /// The same for a network that has already been read.
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
-/// The same with more cross-entropies, of these keys, and perhaps with weights of samples.
+/// The same with more cross-entropies, of these keys, and perhaps with weights of samples, and
+/// mixed.
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch,
-                                           const std::vector<std::string>& heads, bool weighted);
+                                           const std::vector<std::string>& heads, bool weighted,
+                                           bool mixed = false);
 
 /// An optimizer by its name and keys in YAML: "sgd", "{lr: 0.1, momentum: 0.9}".
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const std::string& name,

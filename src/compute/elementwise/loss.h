@@ -23,22 +23,18 @@ struct LossRows {
   std::int64_t classes;
   A smoothing;
   const float* dense = nullptr;          // [n, classes]
-  const std::int32_t* labels = nullptr;  // or [n, each]
-  std::int64_t each = 1;                 // labels and weights of a sample, 1 or 2
-  const float* weights = nullptr;        // [n, each]; null: 1
+  const std::int32_t* labels = nullptr;  // or [n]
+  const float* mixed = nullptr;          // [n, 2]: another class, or -1, and its share; null: none
+  const float* weights = nullptr;        // [n]; null: 1
   std::int64_t positions = 1;            // rows of a sample
   const StepState* state = nullptr;
 
   [[nodiscard]] TY_HD bool counts(std::int64_t n) const {
-    return n < state->valid * positions && (weights == nullptr || weight(n) != 0);
+    return n < state->valid * positions && (weights == nullptr || weights[n] != 0);
   }
   /// What a row's loss is multiplied by.
   [[nodiscard]] TY_HD A factor(std::int64_t n) const {
-    return weights != nullptr ? weight(n) : A(1) / static_cast<A>(positions);
-  }
-  [[nodiscard]] TY_HD A weight(std::int64_t n) const {
-    const float* const own = weights + n * each;
-    return each == 1 ? A(own[0]) : A(own[0]) + A(own[1]);
+    return weights != nullptr ? A(weights[n]) : A(1) / static_cast<A>(positions);
   }
   [[nodiscard]] TY_HD LossRow<T> row(std::int64_t n) const {
     LossRow<T> row{x + n * classes, classes, smoothing};
@@ -46,10 +42,10 @@ struct LossRows {
       row.dense = dense + n * classes;
       return row;
     }
-    row.label = labels[n * each];
-    if (each == 1) return row;
-    row.second = labels[n * each + 1];
-    row.share = A(weights[n * each + 1]) / weight(n);
+    row.label = labels[n];
+    if (mixed == nullptr) return row;
+    row.second = static_cast<std::int64_t>(mixed[2 * n]);
+    row.share = A(mixed[2 * n + 1]);
     return row;
   }
 };
@@ -172,9 +168,11 @@ struct LossFunctors : FunctorsOf<LossOp> {
   [[nodiscard]] LossRows<T> rows_of(const FunctorStep& step, const StepTensors& tensors) const {
     LossRows<T> rows = rows_with_target<T>(tensors);
     rows.smoothing = static_cast<Arithmetic<T>>(this->op.values().label_smoothing);
-    const bool of_positions = tensors.inputs[0].layout.rank == 4;
-    if (rows.labels != nullptr && !of_positions) rows.each = tensors.inputs[1].layout.extent[1];
-    if (step.inputs.size() == 3) rows.weights = tensors.inputs[2].as<const float>();
+    const std::size_t last = step.inputs.size() - 1;
+    const bool has_mixed =
+        last > 1 && tensors.inputs[0].layout.rank == 2 && tensors.inputs[last].layout.rank == 2;
+    if (has_mixed) rows.mixed = tensors.inputs[last].as<const float>();
+    if (last == (has_mixed ? 3 : 2)) rows.weights = tensors.inputs[2].as<const float>();
     return rows;
   }
 };

@@ -234,9 +234,9 @@ void Pipeline::eval_colours(ColourTransform* out) const {
 }
 
 bool Pipeline::reads_samples() const {
-  return colour_steps_ > 0 || whitens_ || std::ranges::any_of(preprocess_, [](const auto& step) {
-           return step->step().samplewise();
-         });
+  return colour_steps_ > 0 || whitens_ || mixing_ ||
+         std::ranges::any_of(preprocess_,
+                             [](const auto& step) { return step->step().samplewise(); });
 }
 
 std::int64_t Pipeline::interpolating_steps() const {

@@ -15,6 +15,7 @@
 
 #include "config/fields.h"
 #include "data/augment/augmentation.h"
+#include "data/augment/mixing.h"
 #include "data/augment/pixel_transform.h"
 #include "data/augment/sample_view.h"
 #include "data/augment/spatial_transform.h"
@@ -107,7 +108,11 @@ class Pipeline {
   [[nodiscard]] std::int64_t interpolating_steps() const;
   /// The preprocessing steps that follow, once prepared. The pipeline owns their values.
   [[nodiscard]] std::vector<PixelTransform> pixel_transforms() const;
-  /// True if something reads a whole sample: the colours, samplewise preprocessing, whitening.
+  /// What is done to pairs of samples after all else, in training; by the feeder, which has them.
+  void mix_with(const std::optional<MixOptions>& mixing) { mixing_ = mixing; }
+  [[nodiscard]] const std::optional<MixOptions>& mixing() const { return mixing_; }
+  /// True if something reads a whole sample: the colours, samplewise preprocessing, whitening,
+  /// mixing.
   [[nodiscard]] bool reads_samples() const;
 
  private:
@@ -140,6 +145,7 @@ class Pipeline {
   bool needs_room_ = false;
   std::optional<double> whitens_;
   std::vector<float> whitening_;
+  std::optional<MixOptions> mixing_;
 };
 
 }  // namespace trainyard

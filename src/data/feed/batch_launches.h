@@ -23,7 +23,7 @@ class BatchLaunches {
   /// Enqueues WhitenBatch for `n` samples.
   virtual void whiten(const WhitenBatch& whitening, std::int64_t n) const = 0;
   /// Enqueues PlaceBatch for all of `images`, of any float type, and `words` as gather() does.
-  virtual void place(const float* samples, const TensorView& images,
+  virtual void place(const float* samples, const PairMix* mixes, const TensorView& images,
                      const CopyWords& words) const = 0;
 };
 

@@ -27,10 +27,10 @@ class BatchLaunchesOn final : public BatchLaunches {
   void whiten(const WhitenBatch& whitening, std::int64_t n) const override {
     launcher_.each(n * whitening.elements, whitening);
   }
-  void place(const float* samples, const TensorView& images,
+  void place(const float* samples, const PairMix* mixes, const TensorView& images,
              const CopyWords& words) const override {
     typename Launcher::Floats{}(images.type, [&]<class T>(std::type_identity<T>) {
-      each_pixel(PlaceBatch<T>{samples, images.layout, images.as<T>()}, words);
+      each_pixel(PlaceBatch<T>{samples, mixes, images.layout, images.as<T>()}, words);
     });
   }
 

@@ -88,10 +88,10 @@ void DeviceImages::gather_samples(const GatherSource& from, const DeviceBatch& b
   SampleProgram program = program_;
   program.colours = batch.colours;
   launches_.run(program, shape.n());
-  if (whitening_ == nullptr) return launches_.place(samples_->data(), images, {});
+  if (whitening_ == nullptr) return launches_.place(samples_->data(), batch.mixes, images, {});
   const std::int64_t elements = program.channels * program.plane;
   launches_.whiten({samples_->data(), whitening_->data(), whitened_->data(), elements}, shape.n());
-  launches_.place(whitened_->data(), images, {});
+  launches_.place(whitened_->data(), batch.mixes, images, {});
 }
 
 }  // namespace trainyard

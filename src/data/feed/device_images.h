@@ -19,6 +19,7 @@ struct DeviceBatch {
   const std::int64_t* sample_index = nullptr;  // [n]
   const SpatialTransform* spatial = nullptr;   // [n, Pipeline::spatial_transforms()]
   const ColourTransform* colours = nullptr;    // [n, Pipeline::colour_transforms()]
+  const PairMix* mixes = nullptr;              // [n / 2] of a pipeline that mixes, else null
   const std::uint8_t* bytes = nullptr;         // [n, c, h, w]; not of a set that stays there
   CopyWords words = {};                        // copied by the same launch
 };

@@ -3,25 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <stop_token>
 #include <thread>
 
 #include "base/error.h"
-#include "data/feed/time_step_mask.h"
+#include "data/feed/batch_fields.h"
+#include "data/feed/mixed_batch.h"
 #include "data/sets/balanced_sampler.h"
 #include "data/sets/drawn_sample.h"
 
 namespace trainyard {
-
-/// A field of the batches: its place among those of the set.
-struct BatchField {
-  std::size_t index = 0;
-  std::size_t bytes = 0;                            // of a sample
-  std::optional<TimeStepMask> mask = std::nullopt;  // of the lengths that are there
-};
-
 namespace {
 
 std::int64_t global_batch(const FeederOptions& options) {
@@ -36,6 +30,14 @@ std::int64_t sample_count(const Dataset& set, const FeederOptions& options) {
 std::int64_t batches_of(std::int64_t size, const FeederOptions& options) {
   const std::int64_t global = global_batch(options);
   return options.train ? size / global * options.shards : (size + global - 1) / global;
+}
+
+/// A batch has both samples of a pair.
+void check_mixing(const Pipeline& pipeline, const FeederOptions& options) {
+  if (!options.train || !pipeline.mixing() || options.batch % 2 == 0) return;
+  throw Error(ErrorKind::config,
+              "'mix' mixes pairs of samples, but each rank or shard has a batch of " +
+                  std::to_string(options.batch) + "; make it even");
 }
 
 void check_options(const Dataset& set, const FeederOptions& options) {
@@ -53,52 +55,6 @@ void check_options(const Dataset& set, const FeederOptions& options) {
                                      "; lower the batch or raise the split's limit");
 }
 
-BatchField find_field(const Dataset& set, const std::string& name) {
-  if (name == kMaskField) {
-    const TimeStepMask mask(set);
-    return {.bytes = mask.bytes(), .mask = mask};
-  }
-  const std::vector<SampleField> fields = set.fields();
-  const auto found = std::ranges::find(fields, name, &SampleField::name);
-  if (found != fields.end()) {
-    return {.index = static_cast<std::size_t>(found - fields.begin()), .bytes = found->bytes()};
-  }
-  std::string known;
-  for (const SampleField& field : fields) known += (known.empty() ? "'" : ", '") + field.name + "'";
-  throw Error(ErrorKind::config,
-              "the data have no field '" + name + "'; their fields are " + known);
-}
-
-std::vector<BatchField> find_fields(const Dataset& set, const FeederOptions& options) {
-  std::vector<BatchField> found;
-  for (const std::string& name : options.fields) found.push_back(find_field(set, name));
-  return found;
-}
-
-/// The field with the samples' own weights, if the rule names one.
-std::optional<BatchField> find_own_weights(const Dataset& set, const FeederOptions& options) {
-  if (!options.weights || options.weights->field.empty()) return std::nullopt;
-  const BatchField found = find_field(set, options.weights->field);
-  const SampleField field = set.fields()[found.index];
-  if (field.type == DType::f32 && field.shape.elements() == 1) return found;
-  throw Error(ErrorKind::config, "field '" + field.name + "' of the data is " +
-                                     std::string(name_of(field.type)) + " " + field.shape.text() +
-                                     ", expected a weight: one f32 a sample");
-}
-
-/// The mask of the labels, if the rule names one.
-std::optional<BatchField> find_mask(const Dataset& set, const FeederOptions& options) {
-  if (!options.weights || options.weights->mask.empty()) return std::nullopt;
-  return find_field(set, options.weights->mask);
-}
-
-/// The labels of a sample, each of which has a weight.
-std::int64_t labels_of_sample(const Dataset& set) {
-  const std::vector<SampleField> known = set.fields();
-  const auto label = std::ranges::find(known, kLabelField, &SampleField::name);
-  return label == known.end() ? 1 : label->shape.elements();
-}
-
 }  // namespace
 
 /// Memory of one batch and its state.
@@ -111,6 +67,8 @@ struct Feeder::Slot {
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialTransform> spatial;
   std::vector<ColourTransform> colours;
+  std::vector<PairMix> mixes;
+  MixedBatch mixed;          // of these
   std::int64_t ready = -1;   // the number of the batch that is here; -1: none
   std::exception_ptr error;  // or why it could not be made
   Batch batch;
@@ -123,6 +81,7 @@ struct Feeder::State {
   State& operator=(const State&) = delete;
 
   void allocate(Slot& slot) const;
+  void allocate_mixed(Slot& slot) const;
   /// Makes batch `number` of the epoch in its slot. Reads only what start() has set.
   void make_batch(std::int64_t number, Slot& slot, ImageScratch& scratch) const;
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
@@ -131,6 +90,7 @@ struct Feeder::State {
   void fill_field(const BatchField& field, std::int64_t index, std::byte* out) const;
   void fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const;
   void fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const;
+  void mix(std::int64_t first, Slot& slot) const;
   void make_or_fail(std::int64_t number, Slot& slot, ImageScratch& scratch) const;
   void work(const std::stop_token& stop, ImageScratch& scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
@@ -176,9 +136,9 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
       batches(batches_of(samples, given)),
       image_elements(prepared.output_shape().elements()),
       set_elements(data.image_shape().elements()),
-      fields(find_fields(data, given)),
-      own_weights(find_own_weights(data, given)),
-      mask(find_mask(data, given)),
+      fields(find_fields(data, given.fields)),
+      own_weights(find_own_weights(data, given.weights)),
+      mask(find_mask(data, given.weights)),
       labels(labels_of_sample(data)) {
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) allocate(slot);
@@ -213,13 +173,31 @@ void Feeder::State::allocate(Slot& slot) const {
   slot.mask.assign(mask ? mask->bytes / sizeof(std::int32_t) : slot.labels.size(), 1);
   TY_CHECK(slot.mask.size() == slot.labels.size(), "a label for each step of a mask");
   sized(slot.sample_index, 1);
+  if (pipeline.mixing()) allocate_mixed(slot);
   slot.batch = {.images = slot.images,
                 .fields = {slot.fields.begin(), slot.fields.end()},
                 .sample_index = slot.sample_index,
                 .bytes = slot.bytes,
                 .spatial = slot.spatial,
-                .colours = slot.colours};
+                .colours = slot.colours,
+                .mixes = slot.mixes};
   if (options.weights) slot.batch.fields.push_back(std::as_bytes(std::span(slot.weights)));
+}
+
+void Feeder::State::allocate_mixed(Slot& slot) const {
+  const auto pairs = static_cast<std::size_t>(options.batch / 2);
+  slot.mixes.resize(options.images == BatchImages::made ? 0 : pairs);
+  const auto field = [&](const char* name) {
+    const auto found = std::ranges::find(options.fields, name);
+    TY_CHECK(found != options.fields.end() && labels == 1, "a field of batches that are mixed");
+    return slot.fields[static_cast<std::size_t>(found - options.fields.begin())].data();
+  };
+  const auto samples_of_batch = static_cast<std::size_t>(options.batch);
+  slot.mixed = {.images = slot.images,
+                .mixes = slot.mixes,
+                .labels = {reinterpret_cast<std::int32_t*>(field(kLabelField)), samples_of_batch},
+                .weights = slot.weights,
+                .targets = {reinterpret_cast<MixedTarget*>(field(kMixField)), samples_of_batch}};
 }
 
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
@@ -243,6 +221,11 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
 
 void Feeder::State::fill_field(const BatchField& field, std::int64_t index, std::byte* out) const {
   if (field.mask) return field.mask->read(set, index, out);
+  if (field.mixed) {
+    constexpr MixedTarget kUnmixed;
+    std::memcpy(out, &kUnmixed, sizeof kUnmixed);
+    return;
+  }
   set.read_field(field.index, index, out);
 }
 
@@ -300,6 +283,16 @@ void Feeder::State::make_batch(std::int64_t number, Slot& slot, ImageScratch& ow
   for (std::int64_t i = 0; i < options.batch; ++i) fill_sample(first + i, i, slot, own_scratch);
   if (options.images == BatchImages::made) {
     pipeline.whiten(options.batch, own_scratch, slot.images.data());
+  }
+  if (options.train && pipeline.mixing()) mix(first, slot);
+}
+
+/// Mixes the pairs of a batch, whose first sample is at position `first` of the epoch's order.
+void Feeder::State::mix(std::int64_t first, Slot& slot) const {
+  for (std::int64_t pair = 0; pair < options.batch / 2; ++pair) {
+    const PairKey key{options.seed, epoch, first / 2 + pair};
+    const PairMix drawn = mix_of_pair(*pipeline.mixing(), key, pipeline.output_shape());
+    mix_pair(drawn, pipeline.output_shape(), pair, slot.mixed);
   }
 }
 
@@ -363,6 +356,7 @@ const Batch& Feeder::State::next() {
 
 Feeder::Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions options) {
   check_options(set, options);
+  check_mixing(pipeline, options);
   state_ = std::make_unique<State>(set, pipeline, options);
 }
 Feeder::~Feeder() = default;

@@ -35,7 +35,8 @@ struct Batch {
   std::span<const SpatialTransform> spatial =
       {};  // [n, Pipeline::spatial_transforms()]; not with `made`
   std::span<const ColourTransform> colours =
-      {};  // [n, Pipeline::colour_transforms()]; not with `made`
+      {};                               // [n, Pipeline::colour_transforms()]; not with `made`
+  std::span<const PairMix> mixes = {};  // [n / 2] if the pipeline mixes; not with `made`
 };
 
 struct FeederOptions {
@@ -47,7 +48,8 @@ struct FeederOptions {
   int workers = 1;    // 0: the caller's thread does the work
   int prefetch = 2;   // batches ready ahead, at least 1
   BatchImages images = BatchImages::made;
-  std::vector<std::string> fields{kLabelField};   // of the samples, or kMaskField, in the batches
+  // Of the samples, or kMaskField, in the batches; with a pipeline that mixes kMixField too.
+  std::vector<std::string> fields{kLabelField};
   std::optional<ClassWeightPolicy> weights = {};  // of the samples; not given: batches have none
   std::shared_ptr<const BalancedSampler> sampler = {};  // in training, shuffled; null: none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
@@ -65,8 +67,8 @@ struct FeederOptions {
 class Feeder {
  public:
   /// `set` and `pipeline` (prepared) must outlive the feeder. Throws Error{config} if a training
-  /// set is smaller than one global batch, or a set has no such field; Error{data} for a mask of
-  /// lengths that are not those of sequences of the set.
+  /// set is smaller than one global batch, a set has no such field, or pairs to be mixed would be
+  /// in two batches; Error{data} for a mask of lengths that are not those of sequences of the set.
   Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions options);
   ~Feeder();
   Feeder(const Feeder&) = delete;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "data/augment/pair_mix.h"
 #include "data/augment/sample_program.h"
 #include "data/augment/spatial_transform.h"
 #include "data/sets/drawn_sample.h"
@@ -128,18 +129,28 @@ struct GatherBatch {
   }
 };
 
-/// Samples in float, [n, c, h, w], written in a layout. One call per pixel, as of GatherBatch.
+/// Samples in float, [n, c, h, w], written in a layout, perhaps mixed in pairs. One call per pixel,
+/// as of GatherBatch.
 template <class T>
 struct PlaceBatch {
   const float* samples;
+  const PairMix* mixes;  // [n / 2], of an even n; null: none
   Layout layout;
   T* images;
 
   TY_HD void operator()(std::int64_t i) const {
     const BatchPixel at = batch_pixel(layout, i);
     const std::int64_t of_image = layout.extent[2] * layout.extent[3];
-    const float* const from = samples + at.n * layout.extent[1] * of_image + at.place;
-    write_pixel(layout, images, at, [&](std::int64_t c) { return from[c * of_image]; });
+    const std::int64_t of_sample = layout.extent[1] * of_image;
+    const float* const from = samples + at.n * of_sample + at.place;
+    if (mixes == nullptr) {
+      return write_pixel(layout, images, at, [&](std::int64_t c) { return from[c * of_image]; });
+    }
+    const PairMix mix = mixes[at.n / 2];
+    const float* const other = from + (at.n % 2 == 0 ? of_sample : -of_sample);
+    write_pixel(layout, images, at, [&](std::int64_t c) {
+      return mix.mixed(from[c * of_image], other[c * of_image], at.y, at.x);
+    });
   }
 };
 

@@ -49,6 +49,9 @@ struct SampleField {
 /// single number.
 inline constexpr const char* kLabelField = "label";
 inline constexpr const char* kWeightField = "weights of targets";
+/// What a feeder that mixes samples makes, f32 [2]: the other class in a target, or -1, and its
+/// share (MixedTarget); the label is then the class of the larger part.
+inline constexpr const char* kMixField = "mixed targets";
 /// The fields of sequences: their tokens, i32 [t], and how many of their steps are not padding,
 /// i32; and the mask that a feeder makes of that, i32 [t]: 1, or 0 for padding.
 inline constexpr const char* kTokensField = "tokens";

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "data/sets/sample_field.h"
 #include "ops/loss.h"
 
 namespace trainyard {
@@ -27,6 +28,18 @@ void check_heads(config::Fields& fields, const RunConfig& run) {
   if (run.heads.size() < kMostLosses) return;
   fields.error("heads", fmt::format("'heads' has {} losses, expected at most {}", run.heads.size(),
                                     kMostLosses - 1));
+}
+
+void check_mix(config::Fields& fields, const RunConfig& run) {
+  if (!run.data.mix) return;
+  for (const auto& loss : losses_of(run)) {
+    const bool takes =
+        loss == nullptr || loss->type() == kCrossEntropy || loss->type() == kBinaryCrossEntropy;
+    if (takes && (loss == nullptr || loss->values().target == kLabelField)) continue;
+    fields.error("data", fmt::format("'mix' mixes labels, for cross_entropy or "
+                                     "binary_cross_entropy; the run has a loss '{}' on '{}'",
+                                     loss->type(), loss->values().target));
+  }
 }
 
 void check_metrics(config::Fields& fields, const RunConfig& run) {

@@ -15,6 +15,9 @@ namespace trainyard {
 /// Reports a second loss on one output, and more losses than a sum can have.
 void check_heads(config::Fields& fields, const RunConfig& run);
 
+/// Reports losses whose targets are not classes, if the run mixes samples (`data.mix`).
+void check_mix(config::Fields& fields, const RunConfig& run);
+
 /// Reports two metrics with one column of metrics.csv, of which every reader would take another.
 void check_metrics(config::Fields& fields, const RunConfig& run);
 

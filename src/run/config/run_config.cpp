@@ -197,6 +197,7 @@ void declare(Fields& fields, RunConfig& run) {
   declare_training(fields, run);
   if (!fields.describing()) {
     check_heads(fields, run);
+    check_mix(fields, run);
     check_metrics(fields, run);
     check_sampler(fields, run);
   }

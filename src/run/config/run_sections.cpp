@@ -261,9 +261,13 @@ void declare(Fields& fields, DataConfig& data) {
                  preprocess_kinds());
   fields.feature("augment", data.augment, "applied to training samples before preprocess, in order",
                  augmentation_kinds());
+  fields.feature(
+      "mix", data.mix,
+      "mixes pairs of training samples and their labels after preprocess: mixup, cutmix");
   if (!fields.describing()) {
     data.preprocess_at = fields.where("preprocess");
     data.augment_at = fields.where("augment");
+    data.mix_at = fields.where("mix");
   }
   fields.field("workers", data.workers, "threads that prepare batches; 0: no separate threads",
                {.minimum = 0, .maximum = 256});

@@ -141,7 +141,8 @@ struct DataConfig {
   std::optional<double> val_fraction;
   std::vector<std::shared_ptr<const Preprocess>> preprocess;
   std::vector<std::shared_ptr<const Augmentation>> augment;
-  Position preprocess_at, augment_at;  // in the file
+  std::optional<MixOptions> mix;
+  Position preprocess_at, augment_at, mix_at;  // in the file
   std::int64_t workers = 1;
   Resident resident = Resident::automatic;
   std::int64_t prefetch = 2;

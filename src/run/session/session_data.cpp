@@ -281,6 +281,8 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   require_images(run.data, *data.train);
   data.pipeline = std::make_unique<Pipeline>(shape_of_both(*data.train, *data.val),
                                              run.data.augment, run.data.preprocess);
+  require_mixable(run, *data.train, data.pipeline->output_shape());
+  data.pipeline->mix_with(run.data.mix);
   if (known != nullptr) {
     if (data.pipeline->needs_statistics()) check_statistics(*known, data.train->image_shape());
     data.statistics = *known;
@@ -312,9 +314,11 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                                        ", but the data are " + samples_text(set, pipeline) +
                                        "; change 'input' of the network or the data");
   }
-  if (network.mask >= 0 && !run.data.augment.empty()) {
-    throw Error(ErrorKind::config, run.data.augment_at.text() +
-                                       ": 'augment' moves the steps of samples, and the network's "
+  if (network.mask >= 0 && (!run.data.augment.empty() || run.data.mix)) {
+    const bool augments = !run.data.augment.empty();
+    throw Error(ErrorKind::config, (augments ? run.data.augment_at : run.data.mix_at).text() +
+                                       (augments ? ": 'augment' moves" : ": 'mix' mixes") +
+                                       " the steps of samples, and the network's "
                                        "input has 'lengths: true', which do not follow; remove one "
                                        "of them");
   }

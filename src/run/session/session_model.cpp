@@ -97,7 +97,8 @@ TrainingGraph training_graph_of(const RunConfig& run, Graph network,
   TrainingGraph graph = attach_objectives(std::move(network), {.losses = losses_of(run),
                                                                .metrics = std::move(metrics),
                                                                .fields = fields,
-                                                               .weighted = run.weights.any()});
+                                                               .weighted = run.weights.any(),
+                                                               .mixed = run.data.mix.has_value()});
   if (run.output.classes && graph.positions > 1) {
     throw Error(ErrorKind::config,
                 "'output.classes' makes tables of one label for each sample, but "

@@ -160,6 +160,19 @@ void require_labels(const RunConfig& run, const Dataset& set, const std::string&
   }
 }
 
+void require_mixable(const RunConfig& run, const Dataset& train, const Shape& sample) {
+  const DataConfig& config = run.data;
+  if (!config.mix) return;
+  const std::string of = "'mix' is for images and tables with one label each, but ";
+  const auto refuse = [&](const std::string& text) {
+    throw Error(ErrorKind::config, config.mix_at.text() + ": " + text + "; remove it");
+  };
+  if (!has_images(train)) refuse(of + "the samples are sequences " + sample_text(train));
+  if (train.fields().at(0).shape.elements() != 1) refuse(of + "these have a label for each step");
+  if (config.mix->cutmix == 0 || (sample[1] > 1 && sample[2] > 1)) return;
+  refuse("'cutmix' pastes parts of images, but the samples are " + sample_text(train));
+}
+
 std::optional<ClassWeightPolicy> class_weight_policy(const RunConfig& run, const Dataset& train,
                                                      const std::string& mask) {
   const WeightsConfig& config = run.weights;

@@ -20,6 +20,10 @@ void require_classes(const RunConfig& run, const Dataset& set);
 /// is not a number; `what` is `set` in this message: "the validation split".
 void require_labels(const RunConfig& run, const Dataset& set, const std::string& what);
 
+/// Throws Error{config} if the run mixes samples that have no pixels or several labels, or by
+/// cutmix some of one pixel a row or column; `sample` is their shape as they are made, [c, h, w].
+void require_mixable(const RunConfig& run, const Dataset& train, const Shape& sample);
+
 /// The weights of samples that a run has, from `class_weights`, `ignore_label` and
 /// `sample_weights`, and of positions that `mask` leaves out (ClassWeightPolicy); empty: none.
 /// Throws Error{config} at a class that the training split does not have or at a weight that is
