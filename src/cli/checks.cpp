@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "config/diagnostics.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 
 namespace trainyard::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include "cli/named_run.h"
 #include "cli/rank_gpus.h"
 #include "config/diagnostics.h"
+#include "config/file_path.h"
 #include "config/load.h"
-#include "config/near_file.h"
 #include "run/config/resolved_config.h"
 #include "run/run_folder.h"
 

@@ -9,7 +9,7 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "run/health.h"
 
 namespace trainyard::cli {

@@ -21,7 +21,7 @@
 #include "cli/spawn.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "ranks/spawn/rank_output.h"
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"

@@ -49,4 +49,8 @@ struct FilePath {
 /// The same for the first of the other paths that exists, if `path` does not; else "".
 [[nodiscard]] std::string elsewhere(const FilePath& path);
 
+/// "; did you mean 'configs/tiny.yaml'?" for the most similar name in the folder of `path`, written
+/// as a path; else "".
+[[nodiscard]] std::string near_file(const std::filesystem::path& path);
+
 }  // namespace trainyard::config

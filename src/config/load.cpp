@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "config/diagnostics.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "config/tree_builder.h"
 
 namespace trainyard::config {

@@ -8,7 +8,6 @@
 #include "config/diagnostics.h"
 #include "config/file_path.h"
 #include "config/load.h"
-#include "config/near_file.h"
 #include "config/values.h"
 
 namespace trainyard::config {

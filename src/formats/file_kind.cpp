@@ -1,8 +1,8 @@
-#include "formats/file_kind.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "formats/safetensors.h"
 
 namespace trainyard {
 

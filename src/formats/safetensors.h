@@ -17,6 +17,15 @@
 
 namespace trainyard {
 
+// Identifies a file given in place of a tensor file.
+
+/// Bytes that file_kind() needs from the start of a file.
+inline constexpr std::size_t kFileKindBytes = 64;
+
+/// The kind of a file that begins with `head`, with article and, if possible, advice: "a PNG
+/// image"; "" if unknown.
+[[nodiscard]] std::string file_kind(std::span<const std::byte> head);
+
 /// Element types of a file: those of DType, and i64, which no op computes in.
 enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/read_file.h"
-#include "formats/file_kind.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 

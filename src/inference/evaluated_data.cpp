@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "data/sets/class_numbering.h"
 #include "data/sets/image_folder.h"
 #include "inference/source_options.h"

@@ -11,7 +11,7 @@
 #include "base/faults.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "data/sets/dataset.h"
 #include "data/sets/file_walk.h"
 #include "data/sets/image_index.h"

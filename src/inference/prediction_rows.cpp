@@ -1,24 +1,81 @@
 #include "inference/prediction_rows.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/faults.h"
 #include "base/text.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "data/sets/arrays.h"
 #include "data/sets/image_list.h"
 #include "data/sets/memory_dataset.h"
 #include "data/sets/table.h"
-#include "data/sets/table_rows.h"
+#include "data/sets/table_features.h"
 #include "data/sets/tensors.h"
 #include "data/text/texts.h"
 #include "inference/source_options.h"
 
 namespace trainyard {
 namespace {
+
+/// A row, at this line.
+struct FeatureRow {
+  std::int64_t line = 0;
+  std::string fault = {};            // why it has no features, a message; "": it has them
+  std::vector<float> features = {};  // [TableForm::features()]
+};
+
+/// Throws Error{data} for a row that training leaves out.
+void require_values(const NamedRows& rows, const SeparatedRow& row,
+                    const std::vector<PlacedColumn>& columns) {
+  for (const PlacedColumn& column : columns) {
+    if (!lacks_value(row, column)) continue;
+    rows.bad_cell(row, column.place,
+                  "has no value, and the run's 'missing: drop' leaves such rows out; correct it, "
+                  "or predict with --set data.train.missing=mean");
+  }
+}
+
+/// The features of each row of a file that has the columns of `form`, in any order and among
+/// others. A row whose cells `rules` refuse, or would drop, has a fault. Throws Error{data} for a
+/// column that is missing.
+std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules,
+                                   const NamedRows& rows) {
+  std::vector<PlacedColumn> columns;
+  for (const FeatureColumn& column : form.columns) {
+    columns.push_back({rows.column(column.name, "the run's features are made of it"), column});
+  }
+  const bool drops = rules.missing.rule == MissingRule::drop && !rules.missing.value;
+  std::vector<FeatureRow> all;
+  for (std::int64_t i = 0; i < std::ssize(rows.rows); ++i) {
+    const SeparatedRow& row = rows.rows[static_cast<std::size_t>(i)];
+    FeatureRow made{.line = row.line};
+    made.fault = fault_in([&] {
+      rows.require_cells(row);
+      if (drops) require_values(rows, row, columns);
+      made.features = features_of(rows, columns, std::span(&i, 1), rules);
+    });
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+/// How another file is written than the one of these options: as that, but a file named .tsv with
+/// tabs, and one named .csv without; with ragged rows.
+RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file) {
+  options.ragged = true;
+  const bool tabs = file.extension() == ".tsv", had_tabs = options.separator == Separator::tab;
+  if (tabs == had_tabs || (!tabs && file.extension() != ".csv")) return options;
+  options.separator = tabs ? Separator::tab : Separator::comma;
+  options.quotes = {};
+  return options;
+}
 
 namespace fs = std::filesystem;
 

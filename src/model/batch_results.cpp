@@ -1,5 +1,4 @@
-#include "model/batch_results.h"
-
+#include "model/model.h"
 #include "optim/step_functors.h"
 
 namespace trainyard {

@@ -14,7 +14,6 @@ namespace {
 // A signal handler can reach only statics, and may access only lock-free atomics.
 std::atomic<int> stop_signal_seen = 0;
 std::atomic<bool> interrupt_seen = false;
-std::atomic<bool> save_requested = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 /// Ends the process, unless the signal's default action does not (process 1 of a container).
@@ -42,7 +41,7 @@ void on_stop(int signal) {
   stop_signal_seen.compare_exchange_strong(none, signal);
 }
 
-void on_save(int) { save_requested = true; }
+void on_nothing(int) {}
 
 // Stack that handlers need in addition to the signal frame, which grows with the CPU's registers.
 constexpr std::size_t kHandlerBytes = 64 << 10;
@@ -62,13 +61,12 @@ StopSignals::StopSignals() : stack_(kHandlerBytes + ::getauxval(AT_MINSIGSTKSZ))
   ::sigaltstack(&own, &former_stack_);
   stop_signal_seen = 0;
   interrupt_seen = false;
-  save_requested = false;
   for (const int signal : {SIGINT, SIGHUP}) {
     if (!ignored_now(signal)) listen(signal, on_stop);
   }
   listen(SIGTERM, on_stop);
   listen(SIGUSR1, on_stop);
-  listen(SIGUSR2, on_save);
+  listen(SIGUSR2, on_nothing);
   listen(SIGPIPE, SIG_IGN);
 }
 
@@ -88,8 +86,6 @@ void StopSignals::listen(int signal, void (*handler)(int)) {
 }
 
 int StopSignals::stop_signal() const { return stop_signal_seen; }
-
-bool StopSignals::take_save_request() { return save_requested.exchange(false); }
 
 void end_by_signal(int signal) {
   raise_by_default(signal);

@@ -1,8 +1,8 @@
 // Requests to stop, by signal or time, and the vote of the ranks of a run on them.
 //
-// SIGINT, SIGTERM, SIGHUP, SIGUSR1: stop. SIGUSR2: save and continue. A second SIGINT ends the
-// process at once. SIGPIPE is ignored. SIGINT and SIGHUP stay ignored if they already were (nohup,
-// background jobs).
+// SIGINT, SIGTERM, SIGHUP, SIGUSR1: stop. SIGUSR2, which jobs may pass on: nothing. A second
+// SIGINT ends the process at once. SIGPIPE is ignored. SIGINT and SIGHUP stay ignored if they
+// already were (nohup, background jobs).
 //
 // Handlers run on a stack of their own: oneDNN's generated matrix products meanwhile have theirs in
 // a small heap block, which a signal frame would overrun.
@@ -32,8 +32,6 @@ class StopSignals {
 
   /// The first stop signal received, 0 if none.
   [[nodiscard]] int stop_signal() const;
-  /// True if SIGUSR2 has arrived since the last call.
-  [[nodiscard]] bool take_save_request();
 
  private:
   struct Former {

@@ -8,7 +8,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/run_identity.h"
 #include "checkpoint/tensor_slots.h"
-#include "config/near_file.h"
+#include "config/file_path.h"
 #include "formats/float_types.h"
 #include "run/run_folder.h"
 #include "run/session/session_model.h"

@@ -1,10 +1,9 @@
-#include "starter/column_facts.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "base/text.h"
+#include "starter/starter_data.h"
 
 namespace trainyard {
 namespace {

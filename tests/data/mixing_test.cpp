@@ -10,8 +10,8 @@
 
 #include "base/philox.h"
 #include "config/load.h"
+#include "data/feed/batch_fields.h"
 #include "data/feed/feeder.h"
-#include "data/feed/mixed_batch.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -11,7 +11,6 @@
 #include "config/load.h"
 #include "data/augment/pipeline.h"
 #include "data/augment/preprocess.h"
-#include "data/augment/symmetric_eigen.h"
 #include "helpers.h"
 
 namespace trainyard {

@@ -1,4 +1,3 @@
-#include "formats/file_kind.h"
 
 #include <doctest/doctest.h>
 

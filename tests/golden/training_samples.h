@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "data/feed/batch_fields.h"
 #include "data/feed/feeder.h"
-#include "data/feed/mixed_batch.h"
 #include "ops/loss.h"
 
 namespace trainyard::test {

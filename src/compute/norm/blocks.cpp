@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "compute/conv/onednn/primitives.h"
-#include "compute/norm/bn_planes_gradient.h"
+#include "compute/norm/bn_planes.h"
 #include "compute/norm/channels.h"
 #include "launcher/launch.h"
 #include "ops/bn.h"

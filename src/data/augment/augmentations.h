@@ -16,9 +16,7 @@
 #include "data/augment/gaussian_blur.h"
 #include "data/augment/keras_warps.h"
 #include "data/augment/policies.h"
-#include "data/augment/posterize.h"
 #include "data/augment/random_change.h"
-#include "data/augment/solarize.h"
 
 namespace trainyard {
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <numbers>
 
 #include "base/math.h"
 #include "data/augment/random_change.h"
@@ -9,6 +10,33 @@
 namespace trainyard {
 
 namespace {
+
+/// The move by a map of points, from a pixel of the output to one of the input, where pixel (y, x)
+/// is centred at (y + 0.5, x + 0.5). Its numbers are rounded to 2^-16.
+ColourTransform moved_by(const Affine& map) {
+  const auto fixed = [](double x) {
+    return static_cast<std::int64_t>(std::floor(x * 65536.0 + 0.5));
+  };
+  return {.change = MovePixels::kNumber,
+          .map = {fixed(map.xx), fixed(map.xy), fixed(map.x0 + map.xx * 0.5 + map.xy * 0.5),
+                  fixed(map.yx), fixed(map.yy), fixed(map.y0 + map.yx * 0.5 + map.yy * 0.5)}};
+}
+
+/// Pillow's rotation about the image's centre, counterclockwise for positive degrees
+/// (Image.rotate).
+Affine turned(double degrees, std::int64_t height, std::int64_t width) {
+  // The last digits of a right angle's cosine would move its pixels.
+  const auto rounded = [](double x) { return std::round(x * 1e15) / 1e15; };
+  const double angle = -degrees * (std::numbers::pi / 180.0);
+  const double cosine = rounded(std::cos(angle)), sine = rounded(std::sin(angle));
+  const double y = static_cast<double>(height) / 2, x = static_cast<double>(width) / 2;
+  return {.yy = cosine,
+          .yx = -sine,
+          .y0 = sine * x - cosine * y + y,
+          .xy = sine,
+          .xx = cosine,
+          .x0 = -cosine * x - sine * y + x};
+}
 
 /// An operation by a magnitude, of a sample of a shape.
 using Made = ColourTransform (*)(double magnitude, const Shape& shape);

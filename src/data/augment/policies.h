@@ -9,11 +9,29 @@
 
 #include "data/augment/augmentation.h"
 #include "data/augment/byte_changes.h"
-#include "data/augment/move_pixels.h"
-#include "data/augment/posterize.h"
-#include "data/augment/solarize.h"
+#include "data/augment/random_change.h"
+#include "data/augment/spatial_transform.h"
 
 namespace trainyard {
+
+/// out(y, x) = in(row, column), where column >> 16 and row >> 16 are x * map[0] + y * map[1] +
+/// map[2] and x * map[3] + y * map[4] + map[5]; 0 outside of the image (Pillow,
+/// libImaging/Geometry.c, affine_fixed). Values are rounded to bytes.
+struct MovePixels {
+  static constexpr std::uint32_t kNumber = change_number("move_pixels");
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
+    const std::int64_t width = sample.width, height = sample.plane / width;
+    const std::int64_t* const map = step.map;
+    sample.map_planes(team, [=](const float* from, std::int64_t i) {
+      const std::int64_t y = i / width, x = i - y * width;
+      const std::int64_t column = (x * map[0] + y * map[1] + map[2]) >> 16;
+      const std::int64_t row = (x * map[3] + y * map[4] + map[5]) >> 16;
+      const bool inside = column >= 0 && column < width && row >= 0 && row < height;
+      return inside ? as_byte(from[row * width + column]) : 0.0f;
+    });
+  }
+};
 
 /// A policy draws from 14 operations, all equally likely, of grey or RGB images: identity, shear,
 /// translation, rotation, brightness, colour, contrast, sharpness, posterize, solarize,

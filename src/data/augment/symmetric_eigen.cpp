@@ -1,4 +1,4 @@
-#include "data/augment/symmetric_eigen.h"
+#include "data/augment/whitening.h"
 
 #define EIGEN_DONT_PARALLELIZE  // the same bits for any number of threads
 #include <Eigen/Eigenvalues>

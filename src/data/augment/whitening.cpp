@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "data/augment/pipeline.h"
-#include "data/augment/symmetric_eigen.h"
 #include "launcher/launch.h"
 
 namespace trainyard {

@@ -1,6 +1,8 @@
 #include "data/feed/device_images.h"
 
 #include "base/error.h"
+#include "data/feed/batch_launches_on.h"
+#include "launcher/launch.h"
 
 namespace trainyard {
 
@@ -92,6 +94,10 @@ void DeviceImages::gather_samples(const GatherSource& from, const DeviceBatch& b
   const std::int64_t elements = program.channels * program.plane;
   launches_.whiten({samples_->data(), whitening_->data(), whitened_->data(), elements}, shape.n());
   launches_.place(whitened_->data(), batch.mixes, images, {});
+}
+
+std::unique_ptr<BatchLaunches> make_cpu_batch_launches(int threads) {
+  return std::make_unique<BatchLaunchesOn<CpuLauncher>>(CpuLauncher(threads));
 }
 
 }  // namespace trainyard

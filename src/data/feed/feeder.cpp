@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "data/feed/batch_fields.h"
-#include "data/feed/mixed_batch.h"
 #include "data/sets/balanced_sampler.h"
 #include "data/sets/drawn_sample.h"
 
