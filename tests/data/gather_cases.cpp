@@ -60,70 +60,84 @@ struct NamedPipeline {
   Pipeline pipeline;
 };
 
-std::vector<NamedPipeline> pipelines() {
-  std::vector<NamedPipeline> list;
-  const auto add = [&](std::string name, Augmentations augment, Preprocessing preprocess) {
-    list.push_back({std::move(name), Pipeline(kImage, std::move(augment), std::move(preprocess))});
-  };
-  add("bytes as they are", {}, {});
-  add("mean image, scale", {}, list_of<Preprocess>(MeanImage(), Scale(1.0 / 255)));
-  add("colours of Keras and MXNet, deviation",
-      list_of<Augmentation>(crop(), ChannelShift(40), HlsJitter({}), Brightness({0.5, 1.5}),
-                            Flip(Flip::Axis::horizontal, 0.5)),
-      list_of<Preprocess>(MeanRgb({}), StdRgb({})));
-  add("a shift, colours of torchvision, cutout, samplewise",
-      list_of<Augmentation>(
-          shift(Fill::mirror, Interpolation::bilinear),
-          ColourJitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
-          Cutout(4, 100)),
-      list_of<Preprocess>(Scale(0.1), SampleCenter(), SampleStd()));
-  add("random parts, erased at random",
-      list_of<Augmentation>(
-          RandomResizedCrop({.size = {8, 7}}, {.interpolation = Interpolation::bilinear}),
-          Flip(Flip::Axis::horizontal, 0.5),
-          RandomErasing({.probability = 0.8, .value = {1, 2, 3}}),
-          RandomErasing({.probability = 0.8, .value = {}})),
-      list_of<Preprocess>(MeanRgb({})));
-  add("every change of colours, as documented", documented_colours(),
-      list_of<Preprocess>(MeanRgb({})));
-  add("every change of colours, of images whose values are equalized", large(documented_colours()),
-      list_of<Preprocess>(MeanRgb({})));
-  add("policies",
-      large(list_of<Augmentation>(Flip(Flip::Axis::horizontal, 0.5), RandAugment(6, 20),
-                                  TrivialAugment(), Cutout(4, 100))),
-      list_of<Preprocess>(MeanRgb({})));
-  add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
-      list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
-  add("mixed, mean image", {}, list_of<Preprocess>(MeanImage()));
-  list.back().pipeline.mix_with(MixOptions{.mixup = 0.8, .cutmix = 1, .probability = 0.8});
-  add("mixed after whitening", list_of<Augmentation>(crop(), ChannelShift(20)),
-      list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
-  list.back().pipeline.mix_with(MixOptions{.cutmix = 1});
-  add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));
-  add("crop, deviation", list_of<Augmentation>(crop()),
-      list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
+/// Adds pipelines of images of kImage.
+class PipelineList {
+ public:
+  Pipeline& add(std::string name, Augmentations augment, Preprocessing preprocess) {
+    list_.push_back({std::move(name), Pipeline(kImage, std::move(augment), std::move(preprocess))});
+    return list_.back().pipeline;
+  }
+  [[nodiscard]] std::vector<NamedPipeline> take() { return std::move(list_); }
+
+ private:
+  std::vector<NamedPipeline> list_;
+};
+
+void add_warps(PipelineList& list) {
   for (const Fill fill : {Fill::nearest, Fill::reflect, Fill::wrap, Fill::constant, Fill::mirror}) {
     const std::string number = std::to_string(static_cast<int>(fill));
-    add("whole shift, flip, fill " + number,
-        list_of<Augmentation>(shift(fill, Interpolation::nearest),
-                              Flip(Flip::Axis::horizontal, 0.5)),
-        list_of<Preprocess>(MeanImage()));
-    add("crop, flips, part of a shift, crop, fill " + number,
-        list_of<Augmentation>(crop(), Flip(Flip::Axis::horizontal, 0.5),
-                              Flip(Flip::Axis::vertical, 0.5), shift(fill, Interpolation::bilinear),
-                              Flip(Flip::Axis::vertical, 0.5)),
-        list_of<Preprocess>(MeanRgb({1, 2, 3})));
+    list.add("whole shift, flip, fill " + number,
+             list_of<Augmentation>(shift(fill, Interpolation::nearest),
+                                   Flip(Flip::Axis::horizontal, 0.5)),
+             list_of<Preprocess>(MeanImage()));
+    list.add("crop, flips, part of a shift, crop, fill " + number,
+             list_of<Augmentation>(
+                 crop(), Flip(Flip::Axis::horizontal, 0.5), Flip(Flip::Axis::vertical, 0.5),
+                 shift(fill, Interpolation::bilinear), Flip(Flip::Axis::vertical, 0.5)),
+             list_of<Preprocess>(MeanRgb({1, 2, 3})));
     for (const Interpolation interpolation : {Interpolation::nearest, Interpolation::bilinear}) {
       const Sampling sampling{.fill = fill, .cval = 7, .interpolation = interpolation};
-      add("crop, all warps, flip, fill " + number +
-              (sampling.interpolation == Interpolation::bilinear ? ", bilinear" : ""),
-          list_of<Augmentation>(crop(), Rotate(25, sampling), shift(fill, interpolation),
-                                Shear(15, sampling), Zoom(0.7, 1.2, sampling),
-                                Flip(Flip::Axis::horizontal, 0.5)),
-          list_of<Preprocess>(MeanRgb({1, 2, 3})));
+      list.add("crop, all warps, flip, fill " + number +
+                   (sampling.interpolation == Interpolation::bilinear ? ", bilinear" : ""),
+               list_of<Augmentation>(crop(), Rotate(25, sampling), shift(fill, interpolation),
+                                     Shear(15, sampling), Zoom(0.7, 1.2, sampling),
+                                     Flip(Flip::Axis::horizontal, 0.5)),
+               list_of<Preprocess>(MeanRgb({1, 2, 3})));
     }
   }
-  return list;
+}
+
+std::vector<NamedPipeline> pipelines() {
+  PipelineList list;
+  list.add("bytes as they are", {}, {});
+  list.add("mean image, scale", {}, list_of<Preprocess>(MeanImage(), Scale(1.0 / 255)));
+  list.add("colours of Keras and MXNet, deviation",
+           list_of<Augmentation>(crop(), ChannelShift(40), HlsJitter({}), Brightness({0.5, 1.5}),
+                                 Flip(Flip::Axis::horizontal, 0.5)),
+           list_of<Preprocess>(MeanRgb({}), StdRgb({})));
+  list.add("a shift, colours of torchvision, cutout, samplewise",
+           list_of<Augmentation>(
+               shift(Fill::mirror, Interpolation::bilinear),
+               ColourJitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
+               Cutout(4, 100)),
+           list_of<Preprocess>(Scale(0.1), SampleCenter(), SampleStd()));
+  list.add("random parts, erased at random",
+           list_of<Augmentation>(
+               RandomResizedCrop({.size = {8, 7}}, {.interpolation = Interpolation::bilinear}),
+               Flip(Flip::Axis::horizontal, 0.5),
+               RandomErasing({.probability = 0.8, .value = {1, 2, 3}}),
+               RandomErasing({.probability = 0.8, .value = {}})),
+           list_of<Preprocess>(MeanRgb({})));
+  list.add("every change of colours, as documented", documented_colours(),
+           list_of<Preprocess>(MeanRgb({})));
+  list.add("every change of colours, of images whose values are equalized",
+           large(documented_colours()), list_of<Preprocess>(MeanRgb({})));
+  list.add("policies",
+           large(list_of<Augmentation>(Flip(Flip::Axis::horizontal, 0.5), RandAugment(6, 20),
+                                       TrivialAugment(), Cutout(4, 100))),
+           list_of<Preprocess>(MeanRgb({})));
+  list.add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
+           list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
+  list.add("mixed, mean image", {}, list_of<Preprocess>(MeanImage()))
+      .mix_with(MixOptions{.mixup = 0.8, .cutmix = 1, .probability = 0.8});
+  list.add("mixed after whitening", list_of<Augmentation>(crop(), ChannelShift(20)),
+           list_of<Preprocess>(MeanRgb({}), Zca(1e-2)))
+      .mix_with(MixOptions{.cutmix = 1});
+  list.add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));
+  list.add("crop, deviation", list_of<Augmentation>(crop()),
+           list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
+  add_warps(list);
+  return list.take();
 }
 
 /// A batch [n, c, h, w] of the host's floats in `layout` and type T.
