@@ -78,6 +78,7 @@ const std::vector<Shipped> kRecipes{
     {"resnet18_cifar100", 11'220'132, 128, 200, 0.1, kCrop},
     {"vgg16_bn_cifar10", 14'728'266, 128, 200, 0.1, kCrop},
     {"mobilenet_v2_cifar10", 2'236'682, 128, 200, 0.1, kCrop},
+    {"convmixer_cifar10", 594'186, 512, 25, 0.05, {"hflip", "rand_augment"}},
 };
 
 TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {
