@@ -77,8 +77,9 @@ void mix_samples(const PairMix& mix, const Shape& shape, float* first, float* se
   for (std::int64_t row = 0; row < shape[0] * shape[1]; ++row) {
     for (std::int64_t x = 0; x < shape[2]; ++x, ++first, ++second) {
       const float own = *first, other = *second;
-      *first = mix.mixed(own, other, row % shape[1], x);
-      *second = mix.mixed(other, own, row % shape[1], x);
+      const float part = mix.own_part(row % shape[1], x);
+      *first = mixed_value(part, own, other);
+      *second = mixed_value(part, other, own);
     }
   }
 }

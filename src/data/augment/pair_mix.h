@@ -18,12 +18,18 @@ struct PairMix {
   float share = 1;           // of a sample's own target in its target, in [0, 1]
   std::int32_t box[4] = {};  // of a paste
 
-  /// The value at row y and column x of a channel: `own` and `other` are the two samples' there.
-  [[nodiscard]] TY_HD float mixed(float own, float other, std::int64_t y, std::int64_t x) const {
-    if (kind == Kind::blend) return share * own + (1.0f - share) * other;
+  /// The part of a sample's own value at row y and column x in its value there: in [0, 1].
+  [[nodiscard]] TY_HD float own_part(std::int64_t y, std::int64_t x) const {
+    if (kind == Kind::blend) return share;
     const bool inside = y >= box[0] && y < box[1] && x >= box[2] && x < box[3];
-    return kind == Kind::paste && inside ? other : own;
+    return kind == Kind::paste && inside ? 0.0f : 1.0f;
   }
 };
+
+/// part * own + (1 - part) * other; one of them as it is if the other's part is 0.
+[[nodiscard]] TY_HD float mixed_value(float part, float own, float other) {
+  if (part == 1.0f) return own;
+  return part == 0.0f ? other : part * own + (1.0f - part) * other;
+}
 
 }  // namespace trainyard

@@ -143,13 +143,11 @@ struct PlaceBatch {
     const std::int64_t of_image = layout.extent[2] * layout.extent[3];
     const std::int64_t of_sample = layout.extent[1] * of_image;
     const float* const from = samples + at.n * of_sample + at.place;
-    if (mixes == nullptr) {
-      return write_pixel(layout, images, at, [&](std::int64_t c) { return from[c * of_image]; });
-    }
-    const PairMix mix = mixes[at.n / 2];
-    const float* const other = from + (at.n % 2 == 0 ? of_sample : -of_sample);
+    const float part = mixes == nullptr ? 1.0f : mixes[at.n / 2].own_part(at.y, at.x);
+    const std::int64_t other = part == 1.0f ? 0 : at.n % 2 == 0 ? of_sample : -of_sample;
     write_pixel(layout, images, at, [&](std::int64_t c) {
-      return mix.mixed(from[c * of_image], other[c * of_image], at.y, at.x);
+      const float* const own = from + c * of_image;
+      return mixed_value(part, *own, own[other]);
     });
   }
 };
