@@ -47,7 +47,7 @@ Values draw_mixed(const OpCase& op_case, std::uint64_t seed) {
     const Random4 draw = random4(seed, RandomStream::synthetic, 98, 0, n);
     const bool none = n % 4 == 3;
     const auto classes = static_cast<std::uint32_t>(std::max<std::int64_t>(values.c(), 2));
-    mixed.push_back(none ? -1 : draw.word[0] % classes);
+    mixed.push_back(none ? -1.0 : draw.word[0] % classes);
     mixed.push_back(none ? 0 : uniform01(draw.word[1]) / 2);
   }
   return mixed;
