@@ -162,12 +162,8 @@ Json json_of_values(const PredictionForm& form, const std::vector<float>& values
   const std::vector<std::string> names = value_names(form);
   Json json = named ? Json::object() : Json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Json value = number_or_null(static_cast<double>(values[i]));
-    if (named) {
-      json[names[i]] = value;
-    } else {
-      json.push_back(value);
-    }
+    Json& value = named ? json[names[i]] : json.emplace_back();
+    value = number_or_null(static_cast<double>(values[i]));
   }
   return json;
 }
