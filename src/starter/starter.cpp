@@ -157,7 +157,6 @@ Words words_of_answer(const Answer& answer, std::int64_t outputs, StarterKind ki
               {"output count", "outputs"},
               {"what is learned", "'" + key + "' has an output for each of its words, 0 or 1."},
               {"loss", "{binary_cross_entropy: {target: " + key + "}}"},
-              {"image loss", "{binary_cross_entropy: {target: " + key + "}}"},
               {"metrics", "[mean_average_precision]"},
               {"best", "{metric: val_mean_average_precision, mode: max}"},
               {"closing", "  - sigmoid\n"}};
@@ -233,6 +232,7 @@ Words words_for(const StarterData& data, const fs::path& folder) {
               {"characters", std::to_string(data.characters)}};
   words.merge(words_of_answer(data.rows ? data.rows->answer : images.answer,
                               data.rows ? data.rows->outputs : images.outputs, data.kind));
+  words.try_emplace("image loss", words.at("loss"));
   return words;
 }
 

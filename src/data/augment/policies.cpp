@@ -9,10 +9,6 @@
 
 namespace trainyard {
 
-namespace {
-
-/// The move by a map of points, from a pixel of the output to one of the input, where pixel (y, x)
-/// is centred at (y + 0.5, x + 0.5). Its numbers are rounded to 2^-16.
 ColourTransform moved_by(const Affine& map) {
   const auto fixed = [](double x) {
     return static_cast<std::int64_t>(std::floor(x * 65536.0 + 0.5));
@@ -22,8 +18,6 @@ ColourTransform moved_by(const Affine& map) {
                   fixed(map.yx), fixed(map.yy), fixed(map.y0 + map.yx * 0.5 + map.yy * 0.5)}};
 }
 
-/// Pillow's rotation about the image's centre, counterclockwise for positive degrees
-/// (Image.rotate).
 Affine turned(double degrees, std::int64_t height, std::int64_t width) {
   // The last digits of a right angle's cosine would move its pixels.
   const auto rounded = [](double x) { return std::round(x * 1e15) / 1e15; };
@@ -37,6 +31,8 @@ Affine turned(double degrees, std::int64_t height, std::int64_t width) {
           .xx = cosine,
           .x0 = -cosine * x - sine * y + x};
 }
+
+namespace {
 
 /// An operation by a magnitude, of a sample of a shape.
 using Made = ColourTransform (*)(double magnitude, const Shape& shape);

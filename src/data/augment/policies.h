@@ -33,6 +33,13 @@ struct MovePixels {
   }
 };
 
+/// The move by a map of points, from a pixel of the output to one of the input, where pixel (y, x)
+/// is centred at (y + 0.5, x + 0.5). Its numbers are rounded to 2^-16.
+[[nodiscard]] ColourTransform moved_by(const Affine& map);
+/// Pillow's rotation about the image's centre, counterclockwise for positive degrees
+/// (Image.rotate).
+[[nodiscard]] Affine turned(double degrees, std::int64_t height, std::int64_t width);
+
 /// A policy draws from 14 operations, all equally likely, of grey or RGB images: identity, shear,
 /// translation, rotation, brightness, colour, contrast, sharpness, posterize, solarize,
 /// autocontrast, equalize, in the PIL form, with nearest pixels and 0 outside. The magnitude is one

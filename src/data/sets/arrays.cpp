@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kNumbersField = "y";
-
 [[noreturn]] void bad_shape(const NumpyArray& array, const std::string& expected) {
   throw Error(ErrorKind::data,
               "'" + array.name + "' is " + array.text() + ", expected " + expected);
@@ -85,9 +83,8 @@ MemoryField targets_of(const NumpyArray& x, const NumpyArray& y) {
   }
   const std::vector<float> numbers = floats_of(y);
   const auto bytes = std::as_bytes(std::span(numbers));
-  return {
-      {.name = kNumbersField, .shape = rank == 1 ? Shape{} : Shape{y.shape[1]}, .type = DType::f32},
-      {bytes.begin(), bytes.end()}};
+  return {{.name = "y", .shape = rank == 1 ? Shape{} : Shape{y.shape[1]}, .type = DType::f32},
+          {bytes.begin(), bytes.end()}};
 }
 
 /// The number of classes, whose labels are checked.
