@@ -21,7 +21,7 @@ std::string mixed(const std::string& mix, const std::string& more = "loss: cross
          "\nbatch: {per_gpu: 4}\noptimizer: sgd\nepochs: 1\nthreads: 1\n" + more;
 }
 
-std::string refused(const std::string& yaml) {
+std::string refused_mix(const std::string& yaml) {
   return trainyard::test::refusal([&] { static_cast<void>(read_run(yaml)); });
 }
 
@@ -36,9 +36,9 @@ std::string refused_data(const std::string& yaml) {
 }  // namespace
 
 TEST_CASE("a mix that contradicts the run file is refused") {
-  CHECK(refused(mixed("{mixup: 0.2}")) == "accepted");
-  CHECK(refused(mixed("off")) == "accepted");
-  CHECK(refused(mixed("{cutmix: 1}", "loss: binary_cross_entropy\n")) == "accepted");
+  CHECK(refused_mix(mixed("{mixup: 0.2}")) == "accepted");
+  CHECK(refused_mix(mixed("off")) == "accepted");
+  CHECK(refused_mix(mixed("{cutmix: 1}", "loss: binary_cross_entropy\n")) == "accepted");
   struct Case {
     std::string yaml, message;
   };
@@ -53,7 +53,7 @@ TEST_CASE("a mix that contradicts the run file is refused") {
       {mixed("{mixup: 1}", "loss: {binary_cross_entropy: {target: tags}}\n"), "on 'tags'"}};
   for (const Case& one : cases) {
     CAPTURE(one.yaml);
-    CHECK(refused(one.yaml).find(one.message) != std::string::npos);
+    CHECK(refused_mix(one.yaml).find(one.message) != std::string::npos);
   }
 }
 
