@@ -27,7 +27,7 @@ void declare_init(CLI::App& app, const Context&, Action& action) {
   app.add_option(
          "data", flags->data,
          "a folder of images with a folder for each class, a list of images, a table or texts "
-         "with their classes (CSV, TSV), a text file, or cifar10, mnist, fashion_mnist, imdb")
+         "in rows (CSV, TSV), a text file, or cifar10, mnist, fashion_mnist, imdb")
       ->required()
       ->type_name("DATA");
   app.add_option("--out", flags->out, "folder of the two files")->type_name("FOLDER");
