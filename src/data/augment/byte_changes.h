@@ -2,7 +2,7 @@
 // to the bit. Values that are no bytes are rounded to them first.
 //
 // Those that an augmentation makes with a probability (random_change.h) have its kName, kHelp and,
-// if it takes a factor, kFactor.
+// if it has a key, read(), which gives amount[0].
 #pragma once
 
 #include "data/augment/colour_transform.h"
@@ -75,9 +75,15 @@ struct BlendMean {
 struct Sharpen {
   static constexpr std::string_view kName = "sharpness";
   static constexpr std::string_view kHelp = "sharpens or smooths with a probability";
-  static constexpr std::string_view kFactor = "0 smooths, 1 leaves as it is, 2 sharpens";
   static constexpr std::uint32_t kNumber = change_number(kName);
   static constexpr bool kNeedsRoom = true;
+  template <class Fields>
+  static float read(Fields& fields) {
+    double factor = 1;
+    fields.required("factor", factor, "0 smooths, 1 leaves as it is, 2 sharpens",
+                    {.minimum = 0, .maximum = 100});
+    return static_cast<float>(factor);
+  }
   template <class Team>
   TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
     const std::int64_t width = sample.width, below = sample.plane - width;
@@ -189,6 +195,47 @@ struct MakeGrey {
   template <class Team>
   TY_HD static void apply(const Team& team, const ColourTransform&, const SampleView& sample) {
     map_with_grey(team, sample, [](float, float grey) { return grey; });
+  }
+};
+
+/// Whole multiples of amount[0], bytes rounded down (ImageOps.posterize).
+struct DropLowBits {
+  static constexpr std::string_view kName = "posterize";
+  static constexpr std::string_view kHelp = "keeps the highest bits with a probability";
+  static constexpr std::uint32_t kNumber = change_number(kName);
+  template <class Fields>
+  static float read(Fields& fields) {
+    std::int64_t bits = 4;
+    fields.field("bits", bits, "bits that are kept, of 8", {.minimum = 0, .maximum = 8});
+    return static_cast<float>(1 << (8 - bits));
+  }
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
+    const float unit = step.amount[0];
+    sample.map(team,
+               [=](float x, std::int64_t) { return __builtin_floorf(as_byte(x) / unit) * unit; });
+  }
+};
+
+/// 255 - x where the byte x is at least amount[0] (ImageOps.solarize).
+struct InvertBright {
+  static constexpr std::string_view kName = "solarize";
+  static constexpr std::string_view kHelp = "inverts bright values with a probability";
+  static constexpr std::uint32_t kNumber = change_number(kName);
+  template <class Fields>
+  static float read(Fields& fields) {
+    double threshold = 128;
+    fields.field("threshold", threshold, "the least value that is inverted, of 0 to 255",
+                 {.minimum = 0, .maximum = 256});
+    return static_cast<float>(threshold);
+  }
+  template <class Team>
+  TY_HD static void apply(const Team& team, const ColourTransform& step, const SampleView& sample) {
+    const float threshold = step.amount[0];
+    sample.map(team, [=](float x, std::int64_t) {
+      const float byte = as_byte(x);
+      return byte >= threshold ? 255.0f - byte : byte;
+    });
   }
 };
 

@@ -9,7 +9,6 @@
 
 #include "data/augment/augmentation.h"
 #include "data/augment/byte_changes.h"
-#include "data/augment/random_change.h"
 #include "data/augment/spatial_transform.h"
 
 namespace trainyard {

@@ -1,25 +1,14 @@
 #include "data/sets/pack.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
-#include <span>
-#include <string>
 
 #include "base/each_sample.h"
 #include "base/error.h"
-#include "base/handle.h"
 #include "base/hash.h"
+#include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "data/sets/epoch_order.h"
 #include "data/sets/pack_layout.h"
@@ -27,82 +16,6 @@
 namespace trainyard {
 
 namespace {
-
-/// The bytes of a file, read by the system when they are touched. If the file is cut while it is
-/// mapped, touching the missing part ends the process (SIGBUS): see require_whole().
-class MappedFile {
- public:
-  /// Throws Error{kind} if the file is not a regular one, is empty, or cannot be mapped.
-  MappedFile(const std::filesystem::path& path, ErrorKind kind);
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  /// Throws Error{kind} if the file has become shorter; to be called before bytes are touched. A
-  /// cut between this call and the touch is not seen.
-  void require_whole() const;
-  /// Gives back the memory of the pages that lie wholly in a part; touching them maps them again.
-  void drop(std::span<const std::byte> part) const;
-
- private:
-  std::filesystem::path path_;
-  ErrorKind kind_;
-  Descriptor file_;
-  std::span<const std::byte> bytes_;
-};
-
-[[noreturn]] void bad_mapping(const std::filesystem::path& path, ErrorKind kind,
-                              const std::string& what) {
-  throw Error(kind, "'" + path.string() + "' " + what);
-}
-
-/// The whole pages that lie in a part.
-std::span<std::byte> pages(std::span<const std::byte> part) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto first = reinterpret_cast<std::uintptr_t>(part.data());
-  const std::uintptr_t begin = (first + page - 1) / page * page;
-  const std::uintptr_t end = (first + part.size()) / page * page;
-  if (begin >= end) return {};
-  return {reinterpret_cast<std::byte*>(begin), end - begin};
-}
-
-MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind)
-    // O_NONBLOCK: opening a pipe must not wait for its writer; regular files ignore it.
-    : path_(path),
-      kind_(kind),
-      file_(FileNumber{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)}) {
-  struct stat facts {};
-  if (!file_ || fstat(file_.get().value, &facts) != 0) {
-    bad_mapping(path, kind, "cannot be opened: " + std::string(std::strerror(errno)));
-  }
-  if (!S_ISREG(facts.st_mode)) bad_mapping(path, kind, "is not a regular file");
-  if (facts.st_size == 0) bad_mapping(path, kind, "is empty");
-  const auto size = static_cast<std::size_t>(facts.st_size);
-  void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file_.get().value, 0);
-  if (at == MAP_FAILED) {
-    bad_mapping(path, kind, "cannot be mapped: " + std::string(std::strerror(errno)));
-  }
-  bytes_ = {static_cast<const std::byte*>(at), size};
-}
-
-MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
-
-void MappedFile::require_whole() const {
-  struct stat facts {};
-  const bool known = fstat(file_.get().value, &facts) == 0;
-  if (known && facts.st_size >= static_cast<off_t>(bytes_.size())) return;
-  bad_mapping(path_, kind_,
-              "has " + std::to_string(facts.st_size) + " bytes, but had " +
-                  std::to_string(bytes_.size()) +
-                  " when it was opened; do not change a file that is in use");
-}
-
-// Advice: if the system does not follow it, only memory is lost.
-void MappedFile::drop(std::span<const std::byte> part) const {
-  const auto range = pages(part);
-  if (!range.empty()) static_cast<void>(madvise(range.data(), range.size(), MADV_DONTNEED));
-}
 
 /// The blocks read last, in no order.
 class LastBlocks {
