@@ -285,8 +285,7 @@ Json body(const std::vector<FieldDescription>& fields, bool keys_only) {
                                  [](const FieldDescription& field) { return field.required; });
   if (!needs) forms.push_back(typed("null"));
   if (!fields.empty() && !keys_only) {
-    // Of a list that takes the rest one item may stand alone; a tree may be anything, a single
-    // word too.
+    // A list that takes the rest may be a single item; a tree may be anything, a single word too.
     const bool listed = fields[0].rest && fields[0].type == "list of texts";
     if (!fields[0].rest || fields[0].type == "tree") forms.push_back(value_of(fields[0]));
     if (listed) forms.push_back(item_of(fields[0]));
