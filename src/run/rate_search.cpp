@@ -49,7 +49,7 @@ class RateTrial {
       : options_(options),
         ranks_(RankGroupOptions{}),
         session_(on_ramp(run, options), choice, nullptr, ranks_) {
-    session_.model().initialize(static_cast<std::uint64_t>(run.seed));
+    session_.initialize();
     if (init) initialize_from(session_.model(), *init);
   }
 

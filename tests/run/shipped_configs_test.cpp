@@ -90,7 +90,7 @@ TEST_CASE("every shipped run has the network, batch, rate and length of its reci
     CHECK(run.name == recipe.name);
     CHECK(totals(build_network(run, 2)).parameters_trainable == recipe.trainable);
     CHECK(replica_batch(run, 1) == recipe.batch);
-    CHECK(run.epochs == recipe.epochs);
+    CHECK(run.length.epochs == recipe.epochs);
     CHECK(run.optimizer->rate == recipe.rate);
     CHECK(names_in(run, "augment") == recipe.augmentations);
   }
@@ -103,7 +103,7 @@ TEST_CASE("every shipped run has the network, batch, rate and length of its reci
 TEST_CASE("Keras's ResNets lower the rate after epochs 80, 120, 160 and 180") {
   const RunConfig run = shipped("resnet110v2_cifar10");
   const auto rate = [&](std::int64_t epoch) {
-    return run.schedule->rate(epoch, {.base = 1e-3, .epochs = 200, .steps_per_epoch = 1});
+    return run.schedule->rate(epoch, {.base = 1e-3, .steps = 200, .steps_per_epoch = 1});
   };
   CHECK(rate(80) == 1e-3);
   CHECK(rate(81) == 1e-4);
@@ -115,7 +115,7 @@ TEST_CASE("Keras's ResNets lower the rate after epochs 80, 120, 160 and 180") {
 
 TEST_CASE("the guide's rate falls from 5e-3 to 7.143e-5, four times as high if scaled to 256") {
   const RunConfig run = shipped("minigooglenet_cifar10");
-  const ScheduleContext context{.base = 5e-3, .epochs = 70, .steps_per_epoch = 1};
+  const ScheduleContext context{.base = 5e-3, .steps = 70, .steps_per_epoch = 1};
   CHECK(run.schedule->rate(0, context) == 5e-3);
   CHECK(run.schedule->rate(69, context) == doctest::Approx(5e-3 / 70).epsilon(1e-12));
   CHECK(rate_factor(shipped("minigooglenet_cifar10_256"), 256) == 1);
