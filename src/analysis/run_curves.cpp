@@ -75,7 +75,7 @@ class Curves {
     return runs_.size() == 1 ? runs_[0].folder.string() : std::to_string(runs_.size()) + " runs";
   }
 
-  /// Of one run, colours tell the splits apart; of several, the runs.
+  /// Colours tell the splits of one run apart, or several runs.
   [[nodiscard]] CurveStyle style(std::size_t run, bool validation) const {
     using Line = CurveStyle::Line;
     if (runs_.size() == 1) return {.line = Line::solid, .colour = validation ? 1U : 0U};

@@ -40,7 +40,7 @@ struct GpuRequest {
 [[nodiscard]] std::vector<GpuFinding> choose_gpus(const GpuRequest& request,
                                                   const GpuSurvey& survey);
 
-/// Those of compute capability 8.0 or newer, for which the kernels are compiled.
+/// GPUs of compute capability 8.0 or newer, for which the kernels are compiled.
 [[nodiscard]] std::vector<GpuFinding> usable_gpus(const GpuSurvey& survey);
 /// Why no GPU can be used: no driver, a driver that is too old, no GPU, none new enough; "" if one
 /// can.

@@ -31,8 +31,8 @@ struct NodeCounts {
   std::vector<KindCount> kinds;  // most nodes first, then by name
 };
 
-/// Of one pass of a training step of `run` on one rank, with images that come from the host.
-/// `graph` is that of the pass, `target` a GPU's.
+/// Launches of one pass of a training step of `run` on one rank, with images that come from the
+/// host. `graph` is that of the pass, `target` a GPU's.
 [[nodiscard]] std::vector<counted::Launch> count_step(const RunConfig& run,
                                                       const TrainingGraph& graph,
                                                       const Target& target);

@@ -36,7 +36,7 @@ bool alike(const counted::Launch& one, const counted::Launch& other) {
          one.flop == other.flop;
 }
 
-/// Of one of the copies.
+/// Time of one of the copies.
 double microseconds_of(Recording& recording, Queue& queue, const std::function<double()>& now) {
   const auto seconds = [&](int replays) {
     const double begin = now();
@@ -112,7 +112,7 @@ double middle_mean(std::vector<double> values) {
   return sum / static_cast<double>(values.size() - 2 * static_cast<std::size_t>(cut));
 }
 
-/// Of what `nanoseconds` says of a replay.
+/// Middle mean over replays of what `nanoseconds` gives for one.
 template <class F>
 double microseconds(const std::vector<std::vector<LaunchSpan>>& replays, const F& nanoseconds) {
   std::vector<double> values;

@@ -16,8 +16,8 @@ namespace {
 constexpr double kMilliseconds = 1e3;
 constexpr const char* kRoundKey = "scaling_ranks";
 
-/// Of one rank, or of the mean rank, over rounds. Differences are taken within a round, whose
-/// windows alternate; clocks and other load may make them negative.
+/// Parts of a step of one rank, or of the mean rank, over rounds. Differences are taken within a
+/// round, whose windows alternate; clocks and other load may make them negative.
 StepParts parts_of(std::span<const StepTimes> rounds) {
   std::vector<double> step, exposed, data, sums;
   for (const StepTimes& seconds : rounds) {

@@ -53,7 +53,7 @@ class StepRunner {
   /// runner.
   [[nodiscard]] std::vector<StepPart> parts();
   void wait() { device_.compute.queue.wait(); }
-  /// Of the last step.
+  /// Mean loss of the last step.
   [[nodiscard]] double loss() const {
     return totals_.loss / static_cast<double>(model_.memory().batch());
   }

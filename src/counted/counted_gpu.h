@@ -36,7 +36,7 @@ using LastRecording = std::vector<Launch>;
                                                               const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log,
                                                                const StepDescription& step);
-/// Of a step with StepForm::sums_layer_bias().
+/// The executor of a step with StepForm::sums_layer_bias().
 [[nodiscard]] std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log,
                                                                const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_conv(LaunchLog& log,

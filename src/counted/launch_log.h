@@ -37,7 +37,7 @@ class LaunchLog {
                          .functor = std::move(functor),
                          .bytes = bytes});
   }
-  /// Of a library, or of a functor that does what libraries do.
+  /// Adds the call of a library, or of a functor that does what libraries do.
   void add_call(std::string_view kind, std::size_t bytes, double flop, std::string functor = {}) {
     const bool library = functor.empty();
     launches_.push_back({.kind = std::string(kind),

@@ -74,7 +74,7 @@ class Front {
     value_ = add(type, {value_, with});
   }
 
-  /// Of all values of a sample.
+  /// Mean over all values of a sample.
   std::string mean(const std::string& of) {
     return add("ReduceMean", {of}, {{"axes", Dims{1, 2, 3}}});
   }

@@ -189,7 +189,7 @@ std::string FigureMaker::structure(const OutlineItem& item) const {
   return text;
 }
 
-/// Those within an item whose own content is not drawn again: names for known structures.
+/// Adds blocks within an item whose content is not drawn again: names for known structures.
 void FigureMaker::add_blocks_of(const OutlineItem& item) {
   const auto add = [&](const Series& series) {
     for (const OutlineItem& inner : series) {
@@ -253,7 +253,7 @@ class Outliner {
     return made;
   }
 
-  /// Of the joining layer `join`.
+  /// Branches of the joining layer `join`.
   [[nodiscard]] std::vector<std::vector<OutlineItem>> branches(NodeId begin, NodeId join,
                                                                std::size_t depth) const {
     std::vector<std::vector<OutlineItem>> made(

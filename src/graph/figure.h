@@ -24,7 +24,7 @@ struct FigureBox {
   std::string tip;                 // its path, and what else does not fit
   bool chained = true;             // reads what the box above it gives
   int times = 1;                   // equal ones, one after another
-  /// Of a join, drawn above it side by side; an empty one is a line.
+  /// Branches of a join, drawn above it side by side; an empty one is a line.
   std::vector<std::vector<FigureBox>> branches;
 };
 
@@ -56,7 +56,7 @@ struct OutlineItem {
   std::string path;                // "stage2.unit3"
   NodeId first = 0, last = 0;      // its nodes, both included; of a layer the last is its own
   std::vector<OutlineItem> items;  // of a block; empty: a layer
-  /// Of a layer that joins branches, by index: "add1.0", "add1.1"; an empty one passes on what it
+  /// Branches of a joining layer, by index: "add1.0", "add1.1"; an empty one passes on what it
   /// reads.
   std::vector<std::vector<OutlineItem>> branches;
 };

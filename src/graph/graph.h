@@ -57,7 +57,7 @@ struct Graph {
   std::map<ValueId, ValueId> masks;  // of sequences with padding: i32 [n, t], an input
   ValueId output = -1;               // logits, if the file ends in softmax and the loss peels it
   bool output_is_logits = true;      // false: the network ends in softmax or sigmoid, for predict
-  /// Those of the file's `outputs`, until losses are attached.
+  /// The file's `outputs`, until losses are attached.
   std::vector<NamedOutput> outputs;
   /// "softmax" or "sigmoid" if the file ends in one, peeled or not; else "".
   std::string closing_activation;

@@ -64,7 +64,7 @@ std::vector<SampleField> fields_for(const RunConfig& run, const Graph& network, 
   return fields;
 }
 
-/// Those that batches bring; labels without a meaning are left out.
+/// Fields that batches bring; labels without a meaning are left out.
 std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& set,
                                     bool unlabelled) {
   const std::vector<SampleField> fields = set.fields();

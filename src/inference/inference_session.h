@@ -29,8 +29,8 @@ struct InferenceData {
   std::optional<ClassWeightPolicy> weights = {};  // of the samples
   /// How the split differs from what the run recorded, which --changed-data allowed; on rank 0.
   std::vector<std::string> changes = {};
-  /// Of samples that cannot be read, by their indices: their outputs mean nothing. Null: the first
-  /// one is an error.
+  /// Samples that cannot be read, by index: their outputs mean nothing. Null: the first one is an
+  /// error.
   std::shared_ptr<Faults> faults = nullptr;
 };
 
@@ -40,7 +40,7 @@ struct InferenceOptions {
   bool unlabelled = false;    // the samples have labels without a meaning, and no other targets
   std::vector<std::shared_ptr<const Metric>> metrics =
       {};  // of the network's output, beside the run's
-  /// Of the network, whose output is the graph's in place of the last one's; "": the last one. See
+  /// The layer whose output is the graph's in place of the last one's; "": the last one. See
   /// output_of_layer().
   std::string layer = "";
 };

@@ -42,7 +42,7 @@ struct PredictionForm {
                                              const SamplesRecord& samples);
 /// How the elements of a layer's output are read: as values. Throws as output_of_layer().
 [[nodiscard]] PredictionForm layer_form(const StoredModel& stored, const std::string& layer);
-/// Of a row of outputs, [width]: at most `top` classes.
+/// Prediction of a row of outputs, [width]: at most `top` classes.
 [[nodiscard]] Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
                                        std::int64_t top);
 

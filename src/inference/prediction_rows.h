@@ -30,7 +30,7 @@ struct PredictionRows {
 /// what the run reads, or of other samples than the run's.
 [[nodiscard]] PredictionRows open_rows(const StoredModel& stored, const SamplesRecord& samples,
                                        const NamedInputs& named);
-/// Those samples for the model.
+/// The samples of `set` for the model.
 [[nodiscard]] InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
                                          std::unique_ptr<Dataset> set);
 
@@ -40,7 +40,7 @@ struct ColumnRows {
   std::string column;
   std::vector<std::string> columns = {};  // of rows without a header
 };
-/// Of a run of source texts or image_list.
+/// The columns of a run of source texts or image_list.
 [[nodiscard]] std::optional<ColumnRows> column_rows(const StoredModel& stored);
 /// True for .csv and .tsv.
 [[nodiscard]] bool is_table_name(const std::filesystem::path& path);

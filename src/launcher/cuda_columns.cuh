@@ -147,7 +147,7 @@ __device__ typename F::Sum fold_strips(const F& /*f*/, const typename F::Sum (&s
                                        unsigned wide, std::int64_t /*rows*/, unsigned& column) {
   return fold_warp(strips, wide, kWarpThreads, column);
 }
-/// Of parts of groups, of which the thread's has `rows` rows.
+/// Sum over parts of groups; the thread's part has `rows` rows.
 template <class F, unsigned K>
 requires(has_parts<F>()) __device__ typename F::Sum
     fold_strips(const F& f, const typename F::Part (&strips)[K], unsigned wide, std::int64_t rows,

@@ -36,7 +36,7 @@ namespace trainyard {
 /// of those that are not 0.
 class BatchResults {
  public:
-  /// Of a program that is bound. Everything must outlive it.
+  /// Results of a bound program. Everything must outlive it.
   BatchResults(const Compute& compute, const TrainingGraph& graph, const ModelMemory& memory,
                const Program& program);
 

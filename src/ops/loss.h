@@ -8,7 +8,7 @@
 // its share s of the target, in [0, 1], which is (1 - s) times the label's plus s times the
 // other's.
 //
-// Of a sequence of values [n, classes, 1, t] each position is a row as a sample's is otherwise:
+// Each position of a sequence of values [n, classes, 1, t] is a row, as a sample is otherwise:
 // labels are i32 [n, t], weights f32 [n, t]. Without weights a position's loss is divided by t, so
 // that a sample's is the mean over its positions.
 //
@@ -34,7 +34,7 @@ struct LossKind {
   bool smooths = false;            // has label_smoothing
   std::int64_t least_classes = 1;  // of outputs
 };
-/// Those that include an activation: a softmax and a sigmoid.
+/// Losses that include an activation: a softmax and a sigmoid.
 inline constexpr std::string_view kCrossEntropy = "cross_entropy";
 inline constexpr std::string_view kBinaryCrossEntropy = "binary_cross_entropy";
 /// Every loss, in the order of the reference.

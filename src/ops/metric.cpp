@@ -173,7 +173,7 @@ using Measure = RegressionMetricOp::Measure;
 /// Numbers of each output in a row.
 std::int64_t numbers_of(Measure measure) { return measure == Measure::r2 ? 4 : 1; }
 
-/// Of output c of sums [4, outputs].
+/// R2 of output c of sums [4, outputs].
 double r2_of_output(std::span<const double> sums, std::size_t c, double rows) {
   constexpr double kSpread = 1e-12;  // of the squares, below which a target counts as constant
   const std::size_t outputs = sums.size() / 4;

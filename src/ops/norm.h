@@ -79,7 +79,7 @@ class ScaleOp final : public ChannelParameterOp {
   ScaleAttributes attributes_;
 };
 
-/// Those above, in the order of the reference.
+/// The ops above, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Op>> norm_kinds();
 
 }  // namespace trainyard

@@ -141,7 +141,7 @@ class OneHotOp final : public Op {
   std::int64_t vocabulary_;
 };
 
-/// Those above, in the order of the reference.
+/// The ops above, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Op>> shape_kinds();
 
 }  // namespace trainyard

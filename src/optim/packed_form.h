@@ -48,7 +48,7 @@ struct PackedForms {
   PackedForm form[2];
 };
 
-/// Those of every parameter; null: none.
+/// Packed forms of every parameter; null: none.
 struct PackedTable {
   const PackedForms* forms = nullptr;
   std::size_t bytes = 0;  // of what they refer to, for those who count bytes

@@ -45,7 +45,7 @@ struct PackedLayout {
   [[nodiscard]] const PackedEntry* find(std::int64_t parameter, const WeightShape& shape) const;
   [[nodiscard]] TensorView view(std::byte* block, const PackedEntry& entry) const;
 };
-/// Of a packed weight: [padded_filters, height, width, padded_channels].
+/// Layout of a packed weight: [padded_filters, height, width, padded_channels].
 [[nodiscard]] Layout packed_layout(const WeightShape& shape);
 
 /// Parameters in backward order of the nodes that own them, each at a multiple of kChunk elements.

@@ -49,7 +49,7 @@ struct ClassRow {
   std::int64_t samples = 0, predicted = 0, right = 0;
   std::optional<double> precision, recall, f1, auc;
 };
-/// Of each class; `matrix` is that of `outputs`.
+/// A row for each class; `matrix` is that of `outputs`.
 [[nodiscard]] std::vector<ClassRow> class_rows(const SplitOutputs& outputs,
                                                const ConfusionMatrix& matrix);
 
@@ -71,7 +71,7 @@ struct SamplePrediction {
   double probability = 0;      // of the predicted class
 };
 
-/// Of each row.
+/// The prediction of each row.
 [[nodiscard]] std::vector<SamplePrediction> sample_predictions(const SplitOutputs& outputs);
 
 struct Mistake {

@@ -46,7 +46,7 @@ class Hooks {
         std::vector<std::string> environment, Warn warn);
   void warn_by(Warn warn) { warn_ = std::move(warn); }
 
-  /// Those of `end` are started by finish().
+  /// Adds an event for `hook`; finish() starts hooks of `end`.
   void add(Hook hook, const Json& event);
   /// Starts what is due.
   void look();

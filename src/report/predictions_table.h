@@ -25,14 +25,14 @@ struct PredictedSplit {
 /// Classes whose probabilities have a column each; of more only that of the predicted one is given.
 inline constexpr std::int64_t kMostProbabilities = 100;
 
-/// Of classes: sample,name,label,predicted,probability,loss, and probability_CLASS of each class,
-/// up to kMostProbabilities of them. `predictions` are those of `split`, `names` the classes'. A
-/// sample that is not counted has its label's number and no loss; `predicted` is `none` if an
-/// output is NaN.
+/// A table of classes: sample,name,label,predicted,probability,loss, and probability_CLASS of each
+/// class, up to kMostProbabilities of them. `predictions` are those of `split`, `names` the
+/// classes'. A sample that is not counted has its label's number and no loss; `predicted` is `none`
+/// if an output is NaN.
 [[nodiscard]] std::string predictions_csv(const PredictedSplit& split,
                                           std::span<const SamplePrediction> predictions,
                                           std::span<const std::string> names, std::int64_t classes);
-/// Of numbers: sample,name,loss, then target_1... (or label) and output_1..., which are
+/// A table of numbers: sample,name,loss, then target_1... (or label) and output_1..., which are
 /// probabilities if the loss reads logits.
 [[nodiscard]] std::string predictions_csv(const PredictedSplit& split);
 

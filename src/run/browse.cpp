@@ -66,14 +66,14 @@ class Browser {
   }
   [[nodiscard]] std::int64_t size() const { return set_.size(); }
   [[nodiscard]] bool eight_bit() const { return set_.eight_bit(); }
-  /// Of the values that the network gets.
+  /// Range of the values that the network gets.
   [[nodiscard]] const ValueRange& network() const { return network_; }
 
  private:
   [[nodiscard]] bool mixes() const { return !options_.val && data_.pipeline->mixing(); }
 
-  /// Of a drawn sample in the epoch `later` after the first. An epoch whose sampler does not take
-  /// it mixes it with none, nor is the last of an odd number mixed.
+  /// The draw of a sample in the epoch `later` after the first. It is mixed with no other in an
+  /// epoch whose sampler does not take it, nor as the last of an odd number.
   [[nodiscard]] Draw draw_of(std::int64_t drawn, std::uint32_t later) const {
     Draw draw{.key = {seed_, options_.epoch + later, drawn}};
     if (!mixes()) return draw;

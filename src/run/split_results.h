@@ -26,7 +26,7 @@ struct ClassTables {
   std::vector<Mistake> mistakes;              // of these
 };
 
-/// Of the predictions that `outputs`, [set.size(), width], make; with width 1 a value above
+/// Tables of the predictions that `outputs`, [set.size(), width], make; with width 1 a value above
 /// `threshold` predicts class 1. A threshold of 0 belongs to logits, another one to probabilities.
 /// Samples labelled `ignored` are not counted.
 [[nodiscard]] ClassTables class_tables(const Dataset& set, std::span<const float> outputs,

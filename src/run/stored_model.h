@@ -41,7 +41,7 @@ struct StoredModel {
   bool averaged = false;                 // that copy is the average of the trained weights
   Statistics statistics;                 // of the training split; empty if `preprocess` needs none
   std::optional<Vocabulary> vocabulary;  // of its tokens, if they have texts
-  /// Of the training split; none for a run from before it was recorded: see samples_of().
+  /// The training split's; none for a run from before it was recorded: see samples_of().
   std::optional<SamplesRecord> samples;
 };
 

@@ -29,8 +29,8 @@ void write_statistics(const RunFolder& folder, const Statistics& statistics);
 /// The statistics of run folder `run`; none if `hash`, a checkpoint's, is "". Throws
 /// Error{checkpoint} if the file is missing, damaged or of another hash.
 [[nodiscard]] Statistics read_statistics(const std::filesystem::path& run, const std::string& hash);
-/// Those of run folder `run`, whatever their hash; none without the file. Throws Error{checkpoint}
-/// if it is damaged.
+/// Statistics of run folder `run`, whatever their hash; none without the file. Throws
+/// Error{checkpoint} if it is damaged.
 [[nodiscard]] Statistics read_statistics(const std::filesystem::path& run);
 
 struct SamplesRecord {

@@ -64,7 +64,7 @@ struct TrainingRequest {
   DataCheck check;                     // of a resume: its data against the run's
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
-  // Of the process that trains.
+  // For the process that trains:
   /// Makes the console's sink once the contents of the banner are known.
   std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console =
       [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); };

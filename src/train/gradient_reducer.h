@@ -20,7 +20,7 @@ struct ReducerOptions {
   // summed in one order on any number of ranks; 0: one part per rank, in the communicator's order.
   std::int64_t shards = 0;
   DType transport = DType::f32;  // gradient dtype between ranks, see RankSumOptions
-  // Of gradients whose all-reduce overlaps the backward pass; not given: see bucket_bytes().
+  // Buckets of gradients whose all-reduce overlaps the backward pass; default: bucket_bytes().
   std::optional<BucketBytes> buckets = {};
 };
 

@@ -127,7 +127,7 @@ class TrainStep {
   ResultRing results_;
   OptimizerStep optimizer_step_;
   Recorded recorded_;
-  // Of whole passes one for each; around sums forward and backward of any pass, and the update.
+  // One for each whole pass; around sums: forward and backward of any pass, and the update.
   std::vector<RepeatedWork> recordings_;
 };
 

@@ -40,7 +40,7 @@ struct WeightEntry {
   [[nodiscard]] std::int64_t items() const {
     return std::int64_t{padded_filters} * window * groups();
   }
-  /// Of an item of this entry; nothing past the last.
+  /// Elements of an item of this entry; none past the last.
   [[nodiscard]] TY_HD ItemSpan span_of(std::int64_t item) const {
     const auto index = static_cast<std::uint32_t>(item - first_item);
     const auto taps = static_cast<std::uint32_t>(window);

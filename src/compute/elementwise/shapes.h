@@ -342,8 +342,7 @@ struct UpsampleGradient {
  private:
   static constexpr std::int64_t kMost = 16;
 
-  /// Of `count` channels beside each other from `c` on, at column w. A whole block has no
-  /// condition.
+  /// Sums `count` adjacent channels from `c` on, at column w. A whole block has no condition.
   template <std::int64_t kCount>
   TY_HD void sum(const Strip& strip, std::int64_t c, std::int64_t w, std::int64_t count,
                  A (&total)[kCount]) const {

@@ -8,7 +8,7 @@
 namespace trainyard::product {
 namespace {
 
-/// Of a block: 256 KB of the L2 cache.
+/// Size of a block: 256 KB of the L2 cache.
 constexpr std::int64_t kBlockFloats = 1 << 16;
 constexpr std::int64_t kBlockRows = 256;
 /// Multiplications that are worth another thread: some microseconds.

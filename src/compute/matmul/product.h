@@ -14,7 +14,7 @@
 
 namespace trainyard::product {
 
-/// Those of this processor.
+/// Kernels for this processor.
 [[nodiscard]] const Kernels& best_kernels();
 
 /// d = a * b of floats, as ProductShape says. Sums are of fused multiply-adds in chains of kChain,

@@ -67,7 +67,7 @@ struct BatchMoments {
   using Sum = PairSum;
   using Factors = ChannelFactors<A>;
   static constexpr bool kPivots = sizeof(T) > 2;
-  /// Of a group: sums of distances from its first row and of their squares.
+  /// Sums over a group of distances from its first row and of their squares.
   struct Part {
     A first, second;
     A origin[kPivots ? 2 : 1];  // the first row of the group; of the channel

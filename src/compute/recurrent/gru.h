@@ -23,7 +23,7 @@ struct GruTimeStep {
   [[nodiscard]] TY_HD std::int64_t first(std::int64_t sample) const {
     return sample * step.sizes.units;
   }
-  /// Of a step that is left out.
+  /// Passes the state on where a mask leaves a step out.
   template <class Team>
   TY_HD void pass_on(const Team& team, std::int64_t sample) const {
     const A* const from = before + first(sample);

@@ -125,12 +125,12 @@ class Recurrent : public Executor {
     return product;
   }
   void take_scratch() { scratch_at_ = workspace_.take(scratch_bytes_); }
-  /// Of products over all rows: whole blocks of memory unless there are several copies.
+  /// Alignment for products over all rows: whole memory blocks unless there are several copies.
   [[nodiscard]] std::size_t block_alignment() const {
     if (sizes_.copies == 1) return 16;
     return aligned_to(std::gcd(sizes_.channels, sizes_.units));
   }
-  /// Of products of one step.
+  /// Alignment for products of one step.
   [[nodiscard]] std::size_t step_alignment() const { return aligned_to(sizes_.units); }
 
   void bind_kept(const StepTensors& tensors) {
@@ -164,7 +164,7 @@ class Recurrent : public Executor {
     A* const before = cells_ + step * sizes_.state_step();
     return {cell_step(step), before, before + sizes_.state_step()};
   }
-  /// Of gate `gate`, where each has its own, or null.
+  /// The mask of gate `gate`, where each has its own, or null.
   [[nodiscard]] const A* state_mask_of(std::int64_t gate) const {
     return state_mask_ == nullptr ? nullptr : state_mask_ + gate * sizes_.state_step();
   }

@@ -48,7 +48,7 @@ struct FeederOptions {
   int workers = 1;    // 0: the caller's thread does the work
   int prefetch = 2;   // batches ready ahead, at least 1
   BatchImages images = BatchImages::made;
-  // Of the samples, or kMaskField, in the batches; with a pipeline that mixes kMixField too.
+  // Fields of the samples, or kMaskField, in the batches; with a pipeline that mixes kMixField too.
   std::vector<std::string> fields{kLabelField};
   std::optional<ClassWeightPolicy> weights = {};  // of the samples; not given: batches have none
   std::shared_ptr<const BalancedSampler> sampler = {};  // in training, shuffled; null: none
@@ -56,7 +56,7 @@ struct FeederOptions {
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
   // In training: the number of batches that such a slice is split into, returned one after another.
   std::int64_t shards = 1;
-  // Of an evaluation: only this many samples, the first of the order; 0: all. With `shuffle` a
+  // An evaluation takes only this many samples, the first of the order; 0: all. With `shuffle` a
   // random subset, the same each time that start() is given the same epoch.
   std::int64_t samples = 0;
 };

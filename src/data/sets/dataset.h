@@ -145,11 +145,11 @@ struct Opening {
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   bool check_all = false;  // of samples in files of their own all are decoded on opening
-  /// Of images that cannot be decoded when they are read: they are zeros. Null: an error.
+  /// Images that cannot be decoded when they are read: they are zeros. Null: an error.
   std::shared_ptr<Faults> faults = nullptr;
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning
   Division division = Division::by_name;
-  /// Of the training split, for sources that make it of their data; empty: this is that split.
+  /// The training split's form, for sources that derive it from data; empty: this is that split.
   SampleForm form = {};
 };
 

@@ -26,7 +26,7 @@ struct SampleField {
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(shape.elements()) * size_of(type);
   }
-  /// Of a batch: [n] or [n, ...shape]. The shape has at most three extents.
+  /// Shape of a batch: [n] or [n, ...shape]. The shape has at most three extents.
   [[nodiscard]] Shape batched(std::int64_t n) const {
     if (shape.rank() == 0) return {n};
     if (shape.rank() == 1) return {n, shape[0]};

@@ -215,7 +215,7 @@ class WeightGradient final : public Executor {
     }
     advance({});
   }
-  /// Of all parts.
+  /// Units of all parts.
   [[nodiscard]] std::int64_t all_units() const { return plan_.order.parts * plan_.units(); }
 
   /// Adds to the sums of the piece's part. `next`, if any, is the thread's next piece.

@@ -59,7 +59,7 @@ struct WeightTiling {
 
   [[nodiscard]] std::int64_t vector_floats() const { return (area * padded_channels + 1) * lanes; }
   [[nodiscard]] std::int64_t part_floats() const { return vectors * vector_floats(); }
-  /// Of dy, from the first of a vector's sums.
+  /// Offset of the sums of dy, from the first of a vector's sums.
   [[nodiscard]] std::int64_t filter_sums_at() const { return area * padded_channels * lanes; }
   [[nodiscard]] std::int64_t first_row(std::int64_t part) const {
     return order.rows * part / order.parts;
@@ -94,7 +94,7 @@ struct WeightTiling {
   [[nodiscard]] Span channels_of(const Span& some) const {
     return {starts[some.first], starts[some.last - 1] + padded_channels};
   }
-  /// Of kernels, for the tiles of a unit.
+  /// Calls of kernels for the tiles of a unit.
   [[nodiscard]] std::int64_t calls(std::int64_t i) const;
   /// How many vectors to take together from `vector` on, before `last`.
   [[nodiscard]] std::int64_t next_vectors(std::int64_t vector, std::int64_t last) const;
