@@ -59,7 +59,7 @@ struct RecordedRun {
   std::optional<RunStatus> status;  // empty: no status.json, or none that can be read
   config::Node config;              // config.yaml: resolved; null: none, or none that can be read
   std::vector<std::string> changed;  // keys that --set or a resume changed
-  std::vector<ResultFact> facts;     // of run.json; none if it cannot be read
+  std::vector<ResultFact> facts;     // facts in run.json; none if it cannot be read
   CsvTable epochs;                   // metrics.csv
   std::vector<std::string> problems;
 };

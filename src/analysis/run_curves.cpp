@@ -159,7 +159,7 @@ namespace {
 
 struct KnownSet {
   std::string_view source;
-  std::int64_t samples;  // of its training split
+  std::int64_t samples;  // size of its training split
 };
 
 constexpr std::array<KnownSet, 5> kKnownSets = {{{"cifar10", 50'000},

@@ -73,7 +73,7 @@ struct UsableGpus {
   std::string asked = {};                           // the text of --gpus
   std::vector<std::filesystem::path> folders = {};  // where the libraries were looked for
   bool mps = false;                                 // NVIDIA's MPS runs here
-  GpuShare share = {};                              // of this host
+  GpuShare share = {};                              // this host's
   bool direct = true;        // the GPUs of this host's ranks are known to be are_peers()
   std::string problem = {};  // why there is none, if the request was omitted
 };

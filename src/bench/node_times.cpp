@@ -135,7 +135,7 @@ std::vector<StepSpan> step_spans(const std::vector<std::vector<LaunchSpan>>& rep
                                  const std::vector<counted::Launch>& launches) {
   const std::vector<LaunchSpan>& first = replays.at(0);
   std::map<std::size_t, std::size_t> last;  // launch of ours, by queue
-  std::map<bool, std::size_t> calls;        // of libraries since, by counted::Launch::on_side_queue
+  std::map<bool, std::size_t> calls;  // calls of libraries since, by counted::Launch::on_side_queue
   std::vector<StepSpan> found;
   std::size_t at = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {

@@ -69,7 +69,7 @@ class RankBench {
   StepPosition start_;
   std::int64_t steps_ = 0;
   std::uint32_t epoch_ = 0;
-  std::int64_t batches_left_ = 0;  // of the epoch
+  std::int64_t batches_left_ = 0;  // batches left in the epoch
 };
 
 /// Every window is the beginning of the same training: weights are equal on all ranks, which drift

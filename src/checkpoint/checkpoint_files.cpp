@@ -102,8 +102,8 @@ void point(const Disk& disk, const fs::path& folder, const std::string& pointer,
   disk.replace_file(folder / pointer, name + "\n");
 }
 
-/// Removes checkpoints that are neither among the newest nor pointed to. Those of later steps than
-/// `newest` are not counted and stay.
+/// Removes checkpoints that are neither among the newest nor pointed to. Checkpoints of later steps
+/// than `newest` are not counted and stay.
 void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntry& newest,
                   const std::string& best, std::int64_t keep) {
   std::int64_t kept = 0;

@@ -56,7 +56,7 @@ struct WeightShape {
 
 /// A packed parameter of a step, or its gradient.
 struct PackedParameter {
-  std::size_t index = 0;  // of the op's parameters
+  std::size_t index = 0;  // index in the op's parameters
   WeightShape shape;
   bool keeps_plain = false;  // the step reads both: the packed one follows all parameters
   bool operator==(const PackedParameter&) const = default;

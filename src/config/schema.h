@@ -22,9 +22,9 @@ struct FieldDescription {
   bool rest = false;  // in positional form it takes all remaining values
   double minimum = 0, maximum = 0;
   bool has_minimum = false, has_maximum = false, exclusive_minimum = false;
-  bool feature = false;                  // an optional part: false, no and off leave it out
-  bool others = false;                   // of every key that the map's other fields do not name
-  std::vector<std::string> words;        // type "word"
+  bool feature = false;            // an optional part: false, no and off leave it out
+  bool others = false;             // true for every key that the map's other fields do not name
+  std::vector<std::string> words;  // type "word"
   std::vector<FieldDescription> fields;  // type "map"
   bool keys_only = false;                // type "map": no positional form
   struct Member;

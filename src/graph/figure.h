@@ -12,7 +12,7 @@ namespace trainyard {
 enum class BoxKind {
   weights,     // a layer that multiplies by parameters
   parameters,  // another layer with parameters, as batch norm
-  join,        // of several values
+  join,        // a join of several values
   block,
   plain,
 };
@@ -55,7 +55,7 @@ struct Figure {
 struct OutlineItem {
   std::string path;                // "stage2.unit3"
   NodeId first = 0, last = 0;      // its nodes, both included; of a layer the last is its own
-  std::vector<OutlineItem> items;  // of a block; empty: a layer
+  std::vector<OutlineItem> items;  // items of a block; empty: a layer
   /// Branches of a joining layer, by index: "add1.0", "add1.1"; an empty one passes on what it
   /// reads.
   std::vector<std::vector<OutlineItem>> branches;

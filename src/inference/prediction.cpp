@@ -107,7 +107,7 @@ class FaultsOfRanks {
   std::set<std::int64_t> told_;
 };
 
-constexpr int kDecimals = 6;  // of a probability in CSV, as in mistakes.csv
+constexpr int kDecimals = 6;  // decimals of a probability in CSV, as in mistakes.csv
 
 std::int64_t columns_of(const PredictionForm& form, std::int64_t top) {
   return std::min(top, std::ssize(form.names));

@@ -14,13 +14,13 @@ struct ColumnRows;  // inference/prediction_rows.h
 /// As the command line names them, in its order.
 struct NamedInputs {
   std::vector<std::string> paths;  // "-": standard input
-  std::vector<std::string> texts;  // of --text, after those
+  std::vector<std::string> texts;  // texts of --text, after those
   std::optional<std::string> standard_input = {};
 };
 
 struct PredictionInput {
   std::string name;        // as it is printed: a path, or the text itself
-  std::string text;        // of models of texts
+  std::string text;        // for models of texts
   std::string fault = {};  // why it cannot be predicted, a message; "": nothing is known against it
 };
 

@@ -14,8 +14,8 @@ namespace trainyard {
 /// The rows of files: FILE:LINE of a table, FILE[INDEX] of arrays.
 struct PredictionRows {
   std::vector<PredictionInput> inputs = {};  // that can be predicted
-  std::vector<std::string> faults = {};      // of the others
-  std::unique_ptr<Dataset> set = nullptr;  // of the inputs, with labels of 0; null: there are none
+  std::vector<std::string> faults = {};      // faults of the others
+  std::unique_ptr<Dataset> set = nullptr;    // inputs with labels of 0; null: there are none
 };
 
 /// Whether these inputs are such files: of a run of source table or arrays, and of one of source
@@ -38,7 +38,7 @@ struct PredictionRows {
 struct ColumnRows {
   RowsOptions options;
   std::string column;
-  std::vector<std::string> columns = {};  // of rows without a header
+  std::vector<std::string> columns = {};  // columns of rows without a header
 };
 /// The columns of a run of source texts or image_list.
 [[nodiscard]] std::optional<ColumnRows> column_rows(const StoredModel& stored);

@@ -50,7 +50,7 @@ class BatchResults {
 
   const Compute& compute_;
   std::vector<ResultTable> tables_;
-  ResultTable common_;  // of no values
+  ResultTable common_;  // table without values
   double* totals_;
 };
 
@@ -180,16 +180,16 @@ class Model {
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
   std::unique_ptr<BatchResults> train_results_, eval_results_;
-  std::unique_ptr<Executor> pack_;  // of all weights; null: the executors read them as they are
+  std::unique_ptr<Executor> pack_;  // packs all weights; null: the executors read them as they are
   std::unique_ptr<OutputRows> output_rows_;
   // From the host's images to the first layer's, by BatchMemory::slot(); empty: not needed.
   std::vector<std::unique_ptr<Executor>> reorder_images_;
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
-  std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // of the batch, with those
+  std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // transforms of the batch, with those
   std::unique_ptr<DeviceArray<ColourTransform>> colours_;
   std::unique_ptr<DeviceArray<PairMix>> mixes_;
-  std::vector<std::span<const std::byte>> parts_;  // of the batch
+  std::vector<std::span<const std::byte>> parts_;  // parts of the batch
   std::unique_ptr<BatchMemory> batch_memory_;
   std::int64_t epoch_ = 0;  // as on the device, like valid_
   std::int64_t valid_ = 0;

@@ -39,7 +39,7 @@ class NormOp final : public ChannelParameterOp {
 };
 
 struct LrnAttributes {
-  std::int64_t size = 5;  // of the window: odd
+  std::int64_t size = 5;  // size of the window: odd
   double alpha = 1e-4;
   double beta = 0.75;
   double k = 1;

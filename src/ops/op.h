@@ -84,7 +84,7 @@ struct Signature {
   std::vector<Shape> outputs;
   std::vector<ParameterSpec> parameters;
   std::vector<StatisticSpec> statistics;
-  std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
+  std::int64_t multiply_adds = 0;  // work of one forward pass over the whole batch (conv and dense)
   std::int64_t saved_bytes = 0;    // the most that forward_train saves for backward besides values
   std::int64_t workspace_bytes = 0;  // the most that one step needs for itself on any device,
                                      // libraries apart

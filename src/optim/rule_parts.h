@@ -29,7 +29,7 @@ struct StepScalars {
   double rate = 0;  // learning rate, with the parameter's multiplier, trust ratio and Keras's decay
   double decay = 0;           // weight decay that is added to the gradient or direction
   std::int64_t finished = 0;  // finished steps
-  double running = 1;         // of rules with advanced(), see rules.h
+  double running = 1;         // for rules with advanced(), see rules.h
 };
 
 /// Where epsilon is: sqrt(a) + eps (Keras, torch, Caffe, MXNet up to 0.9.5), or sqrt(a + eps)

@@ -124,7 +124,7 @@ class Assigner {
   const Graph& source_;
   const Target& target_;
   LaidOutGraph out_;
-  std::vector<ValueId> renamed_;                                      // of the source's values
+  std::vector<ValueId> renamed_;  // new names of the source's values
   using ReorderKey = std::tuple<ValueId, std::string, std::int64_t>;  // the layout's text, padding
   std::map<ReorderKey, ValueId> reordered_;
 };

@@ -185,7 +185,7 @@ struct PlanRequest {
 
 /// What the executor of a step needs besides its tensors, in bytes.
 struct StepNeeds {
-  std::size_t workspace = 0;  // of this step alone
+  std::size_t workspace = 0;  // need of this step alone
   std::size_t reserve = 0;    // from forward_train to the node's backward steps
 };
 

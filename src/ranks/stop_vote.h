@@ -53,8 +53,8 @@ class StopSignals {
 /// What stops a rank; by default nothing does.
 struct StopCauses {
   const StopSignals* signals = nullptr;  // null: they are not handled
-  const Clock* clock = nullptr;          // of the time limit; null: there is none
-  double end = 0;                        // of the time, in seconds on the clock
+  const Clock* clock = nullptr;          // clock of the time limit; null: there is none
+  double end = 0;                        // end of the time, in seconds on the clock
 };
 
 /// A signal, or the end of `max_seconds` from now on; 0: no time limit.

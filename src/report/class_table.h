@@ -68,7 +68,7 @@ struct ClassRow {
 struct SamplePrediction {
   std::int64_t label = 0;      // below 0: not counted
   std::int64_t predicted = 0;  // -1: none, as an output is NaN
-  double probability = 0;      // of the predicted class
+  double probability = 0;      // probability of the predicted class
 };
 
 /// The prediction of each row.
@@ -78,11 +78,11 @@ struct Mistake {
   std::int64_t sample = 0;
   std::int64_t label = 0;
   std::int64_t predicted = 0;
-  double probability = 0;  // of the predicted class
+  double probability = 0;  // probability of the predicted class
 };
 
 /// The wrong predictions with the highest probabilities, at most `most` of them, the highest first,
-/// equal ones by index. Those of no class are left out.
+/// equal ones by index. Rows of no class are left out.
 [[nodiscard]] std::vector<Mistake> most_confident_mistakes(
     std::span<const SamplePrediction> predictions, std::size_t most = 100);
 

@@ -146,7 +146,7 @@ void Hooks::warn_once(State& hook, const std::string& complaint) {
   try {
     warn_(fmt::format("hooks.{}: '{}' {}", name_of(hook.hook), shortened(hook.command), complaint));
   } catch (const Error&) {
-    return;  // of a full disk that the run itself will meet
+    return;  // the run itself will meet the full disk
   }
 }
 

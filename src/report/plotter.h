@@ -76,7 +76,7 @@ class Plotter {
   PlotterOptions options_;
   std::function<void(const std::string&)> warn_;
   std::unique_ptr<ChildProcess> gnuplot_;
-  std::optional<ScratchFolder> drawn_;  // of its plots
+  std::optional<ScratchFolder> drawn_;  // folder of its plots
   bool into_stream_ = false;            // options_.output is one: written once, at the end
   bool outdated_ = false;               // a row was added while gnuplot was running
   bool gave_up_ = false;

@@ -12,14 +12,14 @@ namespace trainyard {
 
 /// A split of `names.size()` samples, of which everything else has a row each.
 struct PredictedSplit {
-  std::vector<std::string> names;         // of the samples
+  std::vector<std::string> names;         // names of the samples
   std::vector<float> outputs;             // [samples, width]
   std::vector<float> losses = {};         // [samples]; empty: not known
   std::vector<float> numbers = {};        // targets [samples, width]; empty: labels
   std::vector<std::int32_t> labels = {};  // [samples], if there are no numbers
   bool logits = false;   // outputs precede a softmax over the row, or a sigmoid of each
-  bool softmax = false;  // of logits that are not of classes: a softmax
-  std::vector<std::string> number_names = {};  // of the columns of `numbers`
+  bool softmax = false;  // true for logits that are not of classes: a softmax
+  std::vector<std::string> number_names = {};  // names of the columns of `numbers`
 };
 
 /// Classes whose probabilities have a column each; of more only that of the predicted one is given.

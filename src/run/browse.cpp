@@ -22,7 +22,7 @@ struct BrowsedSample {
   std::string label;
   FloatImage original;
   std::vector<FloatImage> draws;
-  std::vector<std::string> captions;  // of the draws
+  std::vector<std::string> captions;  // captions of the draws
 };
 
 /// What the network gets in an epoch: a sample, perhaps mixed with another.
@@ -126,7 +126,7 @@ class Browser {
   const SessionData& data_;
   Pipeline uncolored_;  // without `preprocess`
   const Dataset& set_;
-  std::vector<EpochOrder> orders_;  // of the epochs shown; the first alone if none mixes
+  std::vector<EpochOrder> orders_;  // orders of the epochs shown; the first alone if none mixes
   ImageScratch scratch_;
   ValueRange network_;
 };

@@ -19,11 +19,11 @@ namespace trainyard {
 
 /// What the outputs for a split make of its classes.
 struct ClassTables {
-  std::vector<std::string> names;  // of the classes
+  std::vector<std::string> names;  // names of the classes
   ConfusionMatrix matrix;
   std::vector<ClassRow> rows;
   std::vector<SamplePrediction> predictions;  // by sample
-  std::vector<Mistake> mistakes;              // of these
+  std::vector<Mistake> mistakes;              // mistakes among these
 };
 
 /// Tables of the predictions that `outputs`, [set.size(), width], make; with width 1 a value above

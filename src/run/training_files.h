@@ -38,7 +38,7 @@ struct SamplesRecord {
   bool eight_bit = false;  // images, whose values are 0 to 255
   std::int64_t classes = 0;
   std::vector<std::string> class_names;  // in the order of the labels; empty: numbers alone
-  std::optional<TableForm> table = {};   // of the columns that samples are made of
+  std::optional<TableForm> table = {};   // form of the columns that samples are made of
   std::vector<SampleField> fields = {};  // fitted_fields()
   bool operator==(const SamplesRecord&) const = default;
 };

@@ -31,7 +31,7 @@ enum class SweepProgress {
 
 struct SweepRun {
   SweepPoint point;
-  std::vector<std::string> overrides;  // of the axes, as for --set
+  std::vector<std::string> overrides;  // overrides of the axes, as for --set
   std::filesystem::path folder;        // SWEEP/runs/NAME
   std::filesystem::path log;           // SWEEP/logs/NAME.log: what the process printed
   SweepProgress before = SweepProgress::none;

@@ -76,7 +76,7 @@ class GradientReducer {
   Model& model_;
   Communicator& communicator_;
   ReducerOptions options_;
-  std::int64_t shards_;  // of a micro-batch on this rank
+  std::int64_t shards_;  // shards of a micro-batch on this rank
   // The result that counts samples, if one micro-batch of several may have none that counts.
   std::optional<std::int64_t> counted_at_;
   DeviceArray<MicroBatches> of_step_;  // one element; what a step without such micro-batches has

@@ -55,7 +55,7 @@ void copy_all(const std::vector<WeightShape>& shapes, Lists<From>& from, Lists<T
   copies.run();
 }
 
-/// Of one launch; -1 was there before.
+/// Lists that one launch packs; -1 was there before.
 template <class T>
 Lists<T> all_packed(const std::vector<WeightShape>& shapes, Lists<float>& from) {
   Lists<T> to;

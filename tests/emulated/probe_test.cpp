@@ -88,7 +88,7 @@ void check_finishes() {
   });
 }
 
-/// Of one warp, the words that an instruction leaves in a lane.
+/// The words that an instruction leaves in the lanes of one warp.
 struct Lanes {
   std::vector<std::uint32_t> from = random_lane_words(1);
   std::vector<std::uint32_t> to = std::vector<std::uint32_t>(32 * kLaneOutputs);

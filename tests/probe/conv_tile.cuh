@@ -72,7 +72,7 @@ struct TileWarp {
     const unsigned pixel = first + (kChannels == 64 ? i / 8 * Shape::kWide + i % 8 : i);
     load_matrices(a, map + Shape::place(pixel, unit + lane / 16));
   }
-  /// Of 16 filters from `filter`, 16 channels under a tap: both factors b of two products.
+  /// Loads 16 channels of 16 filters from `filter` under a tap: both factors b of two products.
   __device__ void load_filters(std::uint32_t (&b)[4], unsigned tap, unsigned filter,
                                unsigned unit) const {
     const unsigned row = tap * kChannels + filter + lane / 16 * 8 + lane % 8;

@@ -108,7 +108,7 @@ struct Places {
 /// Places beside each other in memory: channels of one pixel, or pixels of one row of a map.
 struct Strip {
   ElementIndex first;
-  std::int64_t h, w;  // of the first
+  std::int64_t h, w;  // position of the first
   std::int64_t count;
   bool channels;
   /// ElementIndex k of it.

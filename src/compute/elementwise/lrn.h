@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// The neighbours of an element: across, `reach` channels on both sides; else as many rows and
-/// columns of its own channel. Those outside the tensor count as zeros.
+/// columns of its own channel. Elements outside the tensor count as zeros.
 struct LrnWindow {
   Places at;
   std::int64_t height = 1;

@@ -17,7 +17,7 @@ namespace trainyard {
 template <class T, bool kPixels>
 struct NormFactors {
   using A = Arithmetic<T>;
-  std::int64_t parts;  // of a sample: its pixels, or its channels
+  std::int64_t parts;  // parts of a sample: its pixels, or its channels
   const A* mean;       // [n, parts]
   const A* factor;     // [n, parts]
   const A* gamma;      // [c], or null: 1

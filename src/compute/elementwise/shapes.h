@@ -54,7 +54,7 @@ struct SteppedCopy {
   using A = Arithmetic<T>;
   const T* in;
   Places from;
-  std::int64_t width;           // of the output
+  std::int64_t width;           // the output's
   std::int64_t first[3], step;  // c, h, w: where the slice begins
   int axis;                     // that has the step
   bool backward;
@@ -193,7 +193,7 @@ struct OneHotFunctors : FunctorsOf<OneHotOp> {
 struct UpsampleAxis {
   std::int64_t input, factor;
   bool bilinear;
-  Divisor by_factor, by_period;  // of `factor` and of its double
+  Divisor by_factor, by_period;  // divisors by `factor` and its double
 
   UpsampleAxis(std::int64_t extent, std::int64_t factor_, bool bilinear_)
       : input(extent),

@@ -54,7 +54,7 @@ ImageRecord parse_record(std::string_view line) {
   const std::int64_t decoded = take_number(line);
   record.decoded = decoded == 1;
   record.name = line;
-  constexpr std::int64_t kMostPixels = 1 << 20;  // of a side; more are no image's
+  constexpr std::int64_t kMostPixels = 1 << 20;  // pixels of a side; more are no image's
   const auto is_side = [](std::int64_t pixels) { return pixels >= 1 && pixels <= kMostPixels; };
   if (bytes < 0 || decoded < 0 || decoded > 1 || !is_side(record.size.h) ||
       !is_side(record.size.w) || line.empty()) {

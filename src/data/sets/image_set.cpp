@@ -111,7 +111,7 @@ class ImageSet final : public Dataset {
   std::vector<MemoryField> fields_;  // after the label
   ImageOptions options_;
   std::shared_ptr<Faults> faults_;
-  std::vector<ImageSize> sizes_;  // of the images in their files
+  std::vector<ImageSize> sizes_;  // sizes of the images in their files
   std::vector<std::uint64_t> lengths_;
   std::vector<std::int64_t> times_;  // ImageRecord::changed
   mutable FileHashes hashes_;
@@ -220,7 +220,7 @@ std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) 
 /// The files of a set and what is known of them, and those that are none of its samples.
 struct LookedAt {
   ImageFiles set;
-  std::vector<ImageRecord> records;  // of set.files
+  std::vector<ImageRecord> records;  // records of set.files
   std::vector<ImageFile> bad;
 };
 

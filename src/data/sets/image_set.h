@@ -46,7 +46,7 @@ struct ImageFile {
   std::string name;
   std::int32_t label = 0;
   std::string fault = {};  // why it cannot be a sample, a message; "": nothing is known against it
-  std::int64_t row = 0;    // of the list that has it
+  std::int64_t row = 0;    // row in its list
 };
 
 /// The files of a set and its classes.

@@ -52,7 +52,7 @@ void declare_rows(config::Fields& fields, RowsOptions& options, std::string_view
 /// Rows under the names of their columns, as many cells in each as there are columns, unless the
 /// options let rows be ragged.
 struct NamedRows {
-  std::string name;  // of the file, for messages
+  std::string name;  // name of the file, for messages
   std::vector<std::string> columns;
   std::vector<SeparatedRow> rows;  // at least one
   bool quotes = false;             // cells may be quoted

@@ -24,7 +24,7 @@ struct Failure {
   std::int64_t step = 0;     // the last one it reported
   std::string operation;     // the last one it reported
   std::string text;          // what happened, without the rank
-  int exit_code = 0;         // of every rank
+  int exit_code = 0;         // exit code of every rank
   bool consequence = false;  // another rank may have caused it: a collective failed
 
   bool operator==(const Failure&) const = default;

@@ -138,7 +138,7 @@ class ConvForward final : public ConvExecutor {
 
  private:
   bool rounds_bias_;
-  ChannelRows rows_;  // of the output
+  ChannelRows rows_;  // the output's
   TensorView output_;
   float* bias_ = nullptr;
 };
@@ -180,7 +180,7 @@ class ConvBackwardParameters final : public ConvExecutor {
   }
 
  private:
-  ChannelRows rows_;  // of the output's gradient
+  ChannelRows rows_;  // rows of the output's gradient
   float* bias_gradient_ = nullptr;
   void* output_gradient_ = nullptr;
   void* partials_ = nullptr;

@@ -49,7 +49,7 @@ auto choose(const Build& build, const Desc& a, const Desc& b) {
 /// One convolution as oneDNN sees it.
 struct Convolution {
   Desc source, destination;  // in the plan's layouts
-  Desc weights, bias;        // of the flat blocks: f32
+  Desc weights, bias;        // the flat blocks: f32
   Desc factors;              // the weights as they are multiplied: in the type of both maps
   ConvMaps<Source> at;       // where these two are, or their gradients
   WindowDims window;

@@ -76,7 +76,7 @@ class PrimitiveList final : public Executor {
 
   struct Operand {
     Source source = Source::workspace;
-    std::size_t index = 0;   // of the list of StepTensors
+    std::size_t index = 0;   // index in the list of StepTensors
     std::size_t offset = 0;  // bytes into the workspace
     dnnl::memory memory;
   };
