@@ -55,7 +55,7 @@ struct BenchResult {
   double peak_mib = 0;               // peak resident memory; on a GPU the model's
   double loss = 0;                   // after the last step, to show that the steps were real
   std::vector<StepTime> layers;      // seconds per step; empty on a GPU
-  std::vector<NodeTime> node_times;  // on a GPU instead: of each launch of a step
+  std::vector<NodeTime> node_times;  // on a GPU instead: the time of each launch of a step
   std::vector<StepSpan> spans;       // BenchOptions::spans
   std::optional<ShardsCost> shards;  // a run's with batch.shards
   std::optional<NodeCounts> nodes;   // nodes of a step on a GPU

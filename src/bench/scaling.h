@@ -62,9 +62,9 @@ struct PrintedRound {
 /// The parts of the time of a step, in milliseconds. data + compute + communication = step.
 struct StepParts {
   double step = 0;
-  double data = 0;           // that it would be shorter if batches took no time
+  double data = 0;           // time saved if batches took no time
   double compute = 0;        // the rest
-  double communication = 0;  // that it would be shorter without all-reduces: exposed
+  double communication = 0;  // time saved without all-reduces: exposed
   double hidden = 0;         // the part of the all-reduces that overlaps the rest
 };
 

@@ -184,7 +184,7 @@ void RankBench::note_sums() {
 double RankBench::window_of_inference(int steps) {
   return seconds_a_step(steps, [this] {
     ranks_.progress(++steps_, kMeasuring);
-    session_.model().evaluate(EvaluatedSplit::training);  // whose batch is loaded
+    session_.model().evaluate(EvaluatedSplit::training);  // the batch stays the loaded one
   });
 }
 

@@ -49,7 +49,7 @@ class StepRunner {
   void update();
   /// The work of a step of one pass as it is recorded: what step() enqueues.
   void enqueue() { step_.enqueue(0); }
-  /// That of a GPU in parts: the batch, the steps of the plan, the update. They refer to the
+  /// The work on a GPU in parts: the batch, the steps of the plan, the update. They refer to the
   /// runner.
   [[nodiscard]] std::vector<StepPart> parts();
   void wait() { device_.compute.queue.wait(); }

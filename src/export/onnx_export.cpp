@@ -196,7 +196,7 @@ class Folding {
 
   OnnxModel& model_;
   std::map<std::string, int> readers_;
-  std::map<std::string, std::size_t> products_;  // by output: the node
+  std::map<std::string, std::size_t> products_;  // the node of each output
 };
 
 }  // namespace

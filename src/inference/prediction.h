@@ -59,7 +59,7 @@ using TakeRows = std::function<void(std::span<const float> rows)>;
 
 struct PredictionRequest {
   std::int64_t batch = 0;  // samples of a pass; 0: those of the run on one rank
-  std::string layer = "";  // whose outputs are asked for; "": the last one's
+  std::string layer = "";  // layer whose outputs are asked for; "": the last one
 };
 
 /// Runs the network on every sample of `data`, by all ranks together. Rank 0 calls `take` as the

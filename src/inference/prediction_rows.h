@@ -13,7 +13,7 @@ namespace trainyard {
 
 /// The rows of files: FILE:LINE of a table, FILE[INDEX] of arrays.
 struct PredictionRows {
-  std::vector<PredictionInput> inputs = {};  // that can be predicted
+  std::vector<PredictionInput> inputs = {};  // inputs that can be predicted
   std::vector<std::string> faults = {};      // faults of the others
   std::unique_ptr<Dataset> set = nullptr;    // inputs with labels of 0; null: there are none
 };

@@ -64,7 +64,7 @@ __device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned end, unsi
 #pragma unroll
     for (unsigned k = 0; k < K / 2; ++k) {
       Sum kept = sums[k], given = sums[k + K / 2];
-      if (upper) {  // by assignments, which are of registers, as a choice of addresses would not be
+      if (upper) {  // assignments are of registers, which a choice of addresses would not be
         kept = sums[k + K / 2];
         given = sums[k];
       }

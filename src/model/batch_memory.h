@@ -85,7 +85,7 @@ class BatchMemory {
  private:
   Compute compute_;
   std::vector<BatchPart> parts_;
-  std::vector<Upload> uploads_;          // by part: its offset in a slot, and what is loaded
+  std::vector<Upload> uploads_;          // for each part, its offset in a slot, and what is loaded
   std::byte* home_ = nullptr;            // address of the first part that is copied there
   std::size_t home_bytes_ = 0;           // from there to the end of the last
   std::unique_ptr<BatchUpload> upload_;  // null: the queue works synchronously

@@ -194,7 +194,7 @@ class Model {
   std::int64_t epoch_ = 0;  // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
-  std::array<RepeatedWork, 2> evaluations_;  // by EvaluatedSplit
+  std::array<RepeatedWork, 2> evaluations_;  // indexed by EvaluatedSplit
 };
 
 /// The value; a NaN loses its sign and payload. Which of two NaNs a sum propagates is unspecified,

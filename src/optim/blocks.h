@@ -51,8 +51,8 @@ struct Norms {
 struct NormBlocks {
   const SegmentSpans* segments = nullptr;  // segments of the rule, of UpdateBlocks::spans
   std::int64_t segment_count = 0;
-  Norms* partials = nullptr;  // by span
-  Norms* norms = nullptr;     // by segment, of all segments
+  Norms* partials = nullptr;  // indexed by span
+  Norms* norms = nullptr;     // indexed by segment, of all segments
 };
 
 /// The blocks of one step. All arrays have arithmetic type `type` and hold whole chunks.
@@ -81,7 +81,7 @@ struct StatisticBlocks {
   const void* batch = nullptr;  // summed over ranks and micro-batches
   const StatisticPolicy* rules = nullptr;
   const StepState* state = nullptr;
-  const double* replicas = nullptr;  // whose statistics are summed
+  const double* replicas = nullptr;  // replicas whose statistics are summed
   std::int64_t chunks = 0;
 };
 

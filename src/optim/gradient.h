@@ -25,7 +25,7 @@ namespace trainyard {
 
 /// The sums of spans, and then of all of them, in double and in a fixed order.
 struct SpanSums {
-  double* partials = nullptr;         // by span
+  double* partials = nullptr;         // indexed by span
   std::uint32_t* finished = nullptr;  // see finished_rows() of the launchers
 
   template <class Team>
@@ -56,7 +56,7 @@ struct GradientFinish {
   StepState* state = nullptr;
   const BiasedMeans* biased = nullptr;
   std::int64_t biased_count = 0;
-  const double* replicas = nullptr;  // whose batch means are summed
+  const double* replicas = nullptr;  // replicas whose batch means are summed
   PackedTable packed;                // gradients that a pass has left so, in the first form
   ResultSums results = {};  // the batch's, which the end needs; without columns: summed already
 };

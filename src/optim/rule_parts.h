@@ -20,8 +20,8 @@ struct Element {
 
 /// The weight decays of a parameter.
 struct WeightDecays {
-  double added = 0;      // to the gradient or direction
-  double decoupled = 0;  // that the weights are multiplied by
+  double added = 0;      // term added to the gradient or direction
+  double decoupled = 0;  // factor that multiplies the weights
 };
 
 /// The numbers that a rule's step gets for one parameter.

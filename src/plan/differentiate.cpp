@@ -271,9 +271,9 @@ class Differentiator {
   std::vector<NodeId> owners_;        // owner of each node's parameters
   std::vector<std::size_t> written_;  // by NodeId of an owner: how many of its parameters'
                                       // gradients, from the first one on, a step wrote
-  std::vector<Gradient> gradients_;   // by ValueId
-  std::vector<bool> trainable_;       // by NodeId
-  std::vector<bool> needs_gradient_;  // by ValueId
+  std::vector<Gradient> gradients_;   // indexed by ValueId
+  std::vector<bool> trainable_;       // indexed by NodeId
+  std::vector<bool> needs_gradient_;  // indexed by ValueId
 };
 
 /// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.

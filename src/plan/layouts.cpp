@@ -172,7 +172,7 @@ class Slicer {
 
   LaidOutGraph& laid_out_;
   const Target& target_;
-  std::vector<int> readers_;  // by ValueId
+  std::vector<int> readers_;  // indexed by ValueId
 };
 
 }  // namespace

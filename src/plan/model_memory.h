@@ -38,7 +38,7 @@ class ModelMemory {
     std::int64_t batch = 1;
     bool accumulates = false;  // has a second gradient block for the sum over micro-batches
     std::int64_t shards = 1;   // shards of a micro-batch, a power of two: log2(shards) blocks for
-                              // their sums
+                               // their sums
     std::int64_t results = 0;  // doubles per batch: its loss and metrics
     std::int64_t outputs = 0;  // numbers per sample that the network gives
     std::int64_t kept = 0;     // samples whose outputs are kept, see output_rows()

@@ -104,8 +104,8 @@ struct ChannelSlice {
 /// A graph whose values have layouts; nodes of type "reorder" convert where layouts differ.
 struct LaidOutGraph {
   Graph graph;
-  std::vector<Layout> layouts;       // by ValueId of `graph`
-  std::vector<ChannelSlice> slices;  // by ValueId of `graph`
+  std::vector<Layout> layouts;       // indexed by ValueId of `graph`
+  std::vector<ChannelSlice> slices;  // indexed by ValueId of `graph`
   std::vector<ValueId> renamed;      // ValueId before to ValueId in `graph`, -1 for unused values
 };
 

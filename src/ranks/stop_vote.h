@@ -98,8 +98,8 @@ class StopVote {
   Queue& queue_;
   StopCauses causes_;
   std::int64_t results_kept_;
-  double request_ = 0;      // before a step 1 if this rank requests a vote; then all ranks' sum
-  bool requested_ = false;  // by any rank, as of the last step
+  double request_ = 0;      // 1 before a step if this rank requests a vote; then all ranks' sum
+  bool requested_ = false;  // some rank has requested it, as of the last step
   std::int64_t step_ = 0;   // the last step of which request_ has been read
   int result_ = 0;          // the largest of all ranks' votes
 };

@@ -132,7 +132,7 @@ struct BarStyle {
 /// The end of a run, for its last line and exit code.
 struct RunEnd {
   Outcome outcome = Outcome::completed;
-  int signal = 0;           // that interrupted it
+  int signal = 0;           // signal that interrupted it
   double max_seconds = 0;   // --max-time
   std::int64_t waited = 0;  // epochs without a better value, for an early stop
   Reached reached;

@@ -61,7 +61,7 @@ class Hooks {
   struct State {
     Hook hook;
     std::string command;
-    std::deque<Json> events = {};  // that wait
+    std::deque<Json> events = {};  // events that wait
     std::unique_ptr<ChildProcess> child = nullptr;
     bool warned = false, hangs = false;
   };

@@ -18,8 +18,8 @@ namespace trainyard {
 struct MetricValue {
   std::string name;
   std::optional<double> training;    // over the epoch, with augmentation
-  std::optional<double> validation;  // at the epoch's end
-  std::optional<double> clean = {};  // on training samples, as the validation is measured
+  std::optional<double> validation;  // value at the epoch's end
+  std::optional<double> clean = {};  // value on training samples, measured as the validation is
   std::string fault = {};            // why `validation` is not a number, if that is known
 };
 

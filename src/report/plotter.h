@@ -20,7 +20,7 @@ struct PlotterOptions {
   std::filesystem::path output;             // --plot FILE: a copy of the curves; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot
-  bool has_rows = false;  // from before a resume: drawn at the end, if none follow
+  bool has_rows = false;  // rows from before a resume: drawn at the end, if none follow
 };
 
 /// Checks --plot before a run starts. Throws Error{command_line} if `output` is a file that ends

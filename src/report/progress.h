@@ -15,7 +15,7 @@ namespace trainyard {
 /// The phase of a run that has not ended.
 enum class RunPhase {
   starting,
-  reading_data,  // and computing the statistics of the training split
+  reading_data,  // reads data and computes the statistics of the training split
   building,      // the model: plan, memory, on a GPU the choice of engines
   loading,       // a checkpoint
   training,

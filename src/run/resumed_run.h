@@ -76,7 +76,7 @@ class ResumedRun final : public RunStart {
   SamplesRecord samples_;                             // record of the training split
   std::optional<ResumeCircumstances> circumstances_;  // once the session is made
   std::optional<LoadedCheckpoint> checkpoint_;        // between make_session() and fill()
-  /// That the run continues from, and the best one; after fill().
+  /// The checkpoint that the run continues from, and the best one; after fill().
   std::optional<CheckpointEntry> newest_, best_;
 };
 

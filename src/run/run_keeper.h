@@ -37,7 +37,7 @@ class FormerFiles {
   void restore(const RunFolder& folder) const;
 
  private:
-  std::map<std::string, std::string> texts_;  // by name
+  std::map<std::string, std::string> texts_;  // texts by name
 };
 
 /// What the keeper makes its sinks from.

@@ -22,7 +22,7 @@ struct ClassTables {
   std::vector<std::string> names;  // names of the classes
   ConfusionMatrix matrix;
   std::vector<ClassRow> rows;
-  std::vector<SamplePrediction> predictions;  // by sample
+  std::vector<SamplePrediction> predictions;  // indexed by sample
   std::vector<Mistake> mistakes;              // mistakes among these
 };
 
@@ -57,8 +57,8 @@ class SplitMetrics {
  private:
   [[nodiscard]] std::optional<double> precision_of(const SplitOutputs& outputs) const;
 
-  std::vector<bool> counted_;         // by sample
-  std::vector<std::int32_t> labels_;  // by sample; -1: not counted
+  std::vector<bool> counted_;         // indexed by sample
+  std::vector<std::int32_t> labels_;  // indexed by sample; -1: not counted
   std::vector<float> targets_;  // [samples, width] of the loss on the last layer; empty: labels
   std::int64_t classes_;
   double threshold_;

@@ -110,9 +110,9 @@ class OptimizerStep {
   bool has_l2_;
   DeviceArray<Segment> segments_;
   DeviceArray<ChunkSpan> spans_;
-  DeviceArray<StatisticPolicy> statistic_rules_;  // by chunk
+  DeviceArray<StatisticPolicy> statistic_rules_;  // indexed by chunk
   DeviceArray<BiasedMeans> biased_means_;
-  DeviceArray<double> partials_;         // by span, of the norm's and the regulariser's sums
+  DeviceArray<double> partials_;  // one for each span, of the norm's and the regulariser's sums
   DeviceArray<std::uint32_t> finished_;  // one element, see SpanSums
   DeviceArray<double> regularisation_;   // one element
   std::optional<MergedStep> merged_;

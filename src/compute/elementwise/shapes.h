@@ -56,7 +56,7 @@ struct SteppedCopy {
   Places from;
   std::int64_t width;           // the output's
   std::int64_t first[3], step;  // c, h, w: where the slice begins
-  int axis;                     // that has the step
+  int axis;                     // axis that has the step
   bool backward;
 
   /// The index in the input of an index in the output; -1: there is none.
@@ -108,7 +108,7 @@ template <class T>
 struct PermutedCopy {
   const T* in;
   Places from;
-  int source[3];  // by axis of the input: the axis of the output that it becomes
+  int source[3];  // for each axis of the input, the axis of the output that it becomes
 
   template <class Set>
   TY_HD void strip(const Strip& strip, const Set& set) const {

@@ -134,7 +134,7 @@ class BnRows : public Executor {
   struct Form {
     Pass pass;
     bool has_siblings, relu, adds, wants_gradient;
-    bool leaves_sums = false;  // to its second launch
+    bool leaves_sums = false;  // the second launch adds them
     bool operator==(const Form&) const = default;
   };
   template <int P>

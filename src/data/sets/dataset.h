@@ -136,7 +136,7 @@ enum class Division { by_name, by_index };
 struct SampleForm {
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;
   std::shared_ptr<const TableForm> table = nullptr;
-  std::vector<SampleField> fields = {};  // that have a mean or words
+  std::vector<SampleField> fields = {};  // fields that have a mean or words
 };
 
 /// What a source may use when it opens a set.

@@ -157,7 +157,7 @@ SampleFiles ImageSet::files() const {
   return all;
 }
 
-/// That of the images if it is one, else no height and width.
+/// Shape of the images if it is one, else without height and width.
 Shape ImageSet::shape_of_all() const {
   const ImageSize first = sizes_.front();
   const bool one = std::ranges::all_of(sizes_, [&](ImageSize own) { return own == first; });

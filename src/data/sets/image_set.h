@@ -34,7 +34,7 @@ struct ImageOptions : SourceOptions {
   std::optional<config::Pair> size;  // every image is resized to it
   Fit fit = Fit::stretch;
   ResizeFilter filter = ResizeFilter::bilinear;
-  std::int64_t max_pixels = kDefaultMaxPixels;  // that an image may claim
+  std::int64_t max_pixels = kDefaultMaxPixels;  // most that an image may claim
   Links links = Links::follow;
   OnError on_error = OnError::error;
   std::int64_t memory_mib = 1024;  // sets up to this size are decoded once and held as bytes

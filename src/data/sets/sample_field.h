@@ -21,7 +21,7 @@ struct SampleField {
   DType type = DType::i32;                        // i32 or f32
   PaddingSide padding = PaddingSide::end;         // side of a field of lengths
   std::vector<double> mean = {}, deviation = {};  // each number's in a standardised field
-  std::vector<std::string> words = {};            // that its numbers, 0 or 1, are of
+  std::vector<std::string> words = {};            // words that its numbers, 0 or 1, stand for
 
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(shape.elements()) * size_of(type);

@@ -69,7 +69,7 @@ class Watchdog::Part {
   Failure told_;
   bool ended_ = false;
   std::optional<Failure> failure_;       // the first of all ranks, once ended
-  std::atomic<bool> announced_ = false;  // by rank 0, before ended
+  std::atomic<bool> announced_ = false;  // set by rank 0, before ended
 
   std::jthread thread_;  // last: it ends before the rest is destroyed
 };

@@ -18,8 +18,8 @@ namespace trainyard {
 
 /// How long ranks have to end once one of them has failed, or the first has ended.
 struct SpawnLimits {
-  double grace_seconds = 10;  // by themselves, then SIGTERM
-  double kill_seconds = 5;    // after SIGTERM, then SIGKILL
+  double grace_seconds = 10;  // time to end, then SIGTERM
+  double kill_seconds = 5;    // time after SIGTERM, then SIGKILL
 };
 
 /// A process to start: a rank, or the mpirun that starts the ranks of several hosts.

@@ -14,7 +14,7 @@ struct KeyPath {
   std::string type;         // as in config::FieldDescription
   std::string source = "";  // member that has a key next to `source:`
   std::string help = "";
-  std::vector<std::string> words = {};  // that are its values: of an enum, a family, a boolean
+  std::vector<std::string> words = {};  // values of an enum, a family, a boolean
 };
 
 /// All of them, in the order of the reference.

@@ -105,7 +105,7 @@ class ConvExecutor : public Executor {
   bool clears_padding_;
   bool tf32_;
   Lane lane_;
-  bool narrow_;  // by a kernel of ours, from and to these maps, without an engine
+  bool narrow_;  // computed by a kernel of ours, from and to these maps, without an engine
   const void* from_ = nullptr;
   const void* weight_ = nullptr;
   void* to_ = nullptr;

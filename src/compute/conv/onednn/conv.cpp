@@ -54,8 +54,8 @@ struct Convolution {
   ConvMaps<Source> at;       // where these two are, or their gradients
   WindowDims window;
   bool forward = true;    // the product is its output, else the gradient of its input
-  bool has_bias = false;  // which oneDNN adds to its output
-  bool adds = false;      // to what is there
+  bool has_bias = false;  // oneDNN adds it to the output
+  bool adds = false;      // the product is added to what is there
 };
 
 Convolution describe_conv(const ConvStep& step, DType storage) {

@@ -85,7 +85,7 @@ struct MatmulShape {
   DType result = DType::f32;     // type of d
   bool tf32 = false;             // f32 factors may be rounded to TF32
   bool bias = false;             // an f32 bias [columns] may be added to every row (adds_bias())
-  bool adds = false;             // to what d holds, in f32; the sum is rounded
+  bool adds = false;             // the product is added to d, in f32; the sum is rounded
   std::uint32_t alignment = 16;  // bytes that all addresses are multiples of
 };
 
