@@ -83,7 +83,7 @@ std::int64_t requested(const PackedRuns<BinaryElement<Body, T>>& f, std::int64_t
 }
 template <class F>
 std::int64_t requested(const F&, std::int64_t) {
-  return 0;  // of channels or padding: no map
+  return 0;  // channels or padding: no map
 }
 
 /// The members of the CUDA launcher: notes the loads that each launch has in flight.

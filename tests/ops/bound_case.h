@@ -33,7 +33,7 @@ struct BindOptions {
   LayoutChoice layouts;
   int threads = 1;
   bool in_place = false;                    // if the op traits allow it
-  std::vector<bool> needs_gradients;        // of the inputs; empty: all
+  std::vector<bool> needs_gradients;        // needs of the inputs; empty: all
   StatisticsSum* statistics_sum = nullptr;  // as StepDescription has it
 };
 

@@ -36,7 +36,7 @@ struct Gpu {
 [[nodiscard]] int compute_mode();
 
 struct Kernel {
-  const char* form;  // of the launcher: "each"
+  const char* form;  // form of the launcher: "each"
   cudaStream_t stream;
   std::int64_t blocks, threads;
   const char* functor = "";  // its name, which lives forever
