@@ -36,7 +36,7 @@ def classes(name, outputs, labels):
     values["macro_recall"] = metrics.recall_score(labels, guess, average="macro", zero_division=0)
     values["balanced_accuracy"] = metrics.balanced_accuracy_score(labels, guess)
     if outputs.shape[1] > 2:
-        # Of logits: a class's score is its probability.
+        # The outputs are logits: a class's score is its probability.
         e = np.exp(outputs.astype(float) - outputs.max(1, keepdims=True))
         scores = e / e.sum(1, keepdims=True)
         known = sorted(set(labels))

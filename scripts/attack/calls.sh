@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
 # Every call that changes the folder of a run, in turn: the process is killed there, then the call fails (exit 7, or 0
-# if it did not matter). Of two runs: one that keeps a single checkpoint and of which every epoch is the best so far,
+# if it did not matter). Two runs: one that keeps a single checkpoint and of which every epoch is the best so far,
 # and one that writes texts. A smaller COUNT is spread over all calls. Resumed, each must end like an uninterrupted run.
 
 default_count=0 # all

@@ -69,7 +69,7 @@ layers() {
   scripts/gpu_kit/fit_rates.sh "$KIT_OUTPUT/layers.jsonl"
 }
 
-# Of the GPU part in lib/node_times, of a build with TRAINYARD_NODE_TIMES; stand-ins always record.
+# The GPU part in lib/node_times is built with TRAINYARD_NODE_TIMES; stand-ins always record.
 nodes() {
   local part spans network
   part=${TRAINYARD_GPU_PART:-$(compgen -G "$KIT_BUILD/lib/node_times/libtrainyard_cuda*.so" || true)}

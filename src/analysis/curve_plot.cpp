@@ -69,13 +69,13 @@ std::string line_of(const CurveStyle& style) {
 struct Grid {
   std::size_t columns = 1, rows = 1;
   double right = 1;         // where the panels end
-  int height = 0;           // of the plot, pixels
+  int height = 0;           // height of the plot, pixels
   bool place_left = false;  // for the legend, after the last panel; else it is on the right
 };
 
 Grid grid_of(const CurvePlot& plot) {
-  constexpr double kSample = 0.05, kLetter = 0.0068;  // of a legend, measured
-  constexpr std::size_t kMostEntries = 13;            // of a legend as high as a panel
+  constexpr double kSample = 0.05, kLetter = 0.0068;  // a legend's sizes, measured
+  constexpr std::size_t kMostEntries = 13;            // a legend of these is as high as a panel
   Grid grid;
   grid.columns = plot.panels.size() > 1 ? 2 : 1;
   grid.rows = (plot.panels.size() + grid.columns - 1) / grid.columns;
@@ -92,7 +92,7 @@ Grid grid_of(const CurvePlot& plot) {
   return grid;
 }
 
-constexpr double kLeft = 0.085;  // of ticks and a label beside a panel
+constexpr double kLeft = 0.085;  // width of ticks and a label beside a panel
 
 struct Box {
   double left = 0, right = 0, top = 0, bottom = 0;

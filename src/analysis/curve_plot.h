@@ -32,7 +32,7 @@ struct PlotMark {
 };
 
 struct PlotPanel {
-  std::string label;  // of the y axis
+  std::string label;  // the y axis's
   std::vector<PlotCurve> curves;
   bool from_zero = false;  // the y axis begins at 0
   std::optional<PlotMark> mark = {};

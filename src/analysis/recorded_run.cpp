@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kStatusName = "status.json";
-/// Of a resolved config: a network in the file may have many layers.
+/// Limits of a resolved config: its network may have many layers.
 constexpr config::FileLimits kConfigLimits{.bytes = 16 << 20, .nodes = 1'000'000};
 
 bool is_there(const fs::path& path) {

@@ -55,11 +55,11 @@ inline constexpr const char* kThreadsKey = "threads";
 struct RecordedRun {
   std::filesystem::path folder;
   std::string state;                // the verdict of `train doctor RUN`; "unknown" without a status
-  std::optional<int> exit_code;     // that it ended with; empty while it runs, or if it was killed
+  std::optional<int> exit_code;     // its exit code; empty while it runs, or if it was killed
   std::optional<RunStatus> status;  // empty: no status.json, or none that can be read
   config::Node config;              // config.yaml: resolved; null: none, or none that can be read
   std::vector<std::string> changed;  // keys that --set or a resume changed
-  std::vector<ResultFact> facts;     // of run.json; none if it cannot be read
+  std::vector<ResultFact> facts;     // facts in run.json; none if it cannot be read
   CsvTable epochs;                   // metrics.csv
   std::vector<std::string> problems;
 };

@@ -75,7 +75,7 @@ class Curves {
     return runs_.size() == 1 ? runs_[0].folder.string() : std::to_string(runs_.size()) + " runs";
   }
 
-  /// Of one run, colours tell the splits apart; of several, the runs.
+  /// Colours tell the splits of one run apart, or several runs.
   [[nodiscard]] CurveStyle style(std::size_t run, bool validation) const {
     using Line = CurveStyle::Line;
     if (runs_.size() == 1) return {.line = Line::solid, .colour = validation ? 1U : 0U};
@@ -159,7 +159,7 @@ namespace {
 
 struct KnownSet {
   std::string_view source;
-  std::int64_t samples;  // of its training split
+  std::int64_t samples;  // size of its training split
 };
 
 constexpr std::array<KnownSet, 5> kKnownSets = {{{"cifar10", 50'000},

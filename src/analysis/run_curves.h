@@ -23,7 +23,7 @@ struct CurveChoice {
   std::string title;  // "": that of the run, or "N runs"
 };
 
-/// Of several runs each has a colour, and training is dashed. Throws Error{data} if no run has a
+/// Each of several runs has a colour, and training is dashed. Throws Error{data} if no run has a
 /// value to draw, or with `steps` for a run without steps.csv; Error{command_line} for a column
 /// that no run has.
 [[nodiscard]] CurvePlot run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice);

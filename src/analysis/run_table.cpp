@@ -40,7 +40,7 @@ std::optional<double> last_of(const std::vector<std::optional<double>>& values) 
   return values.empty() ? std::nullopt : values.back();
 }
 
-/// Of the column `index`, called `name`.
+/// The last and best value of the column `index`, called `name`.
 Measured measured_of(const CsvTable& epochs, std::size_t index, const std::string& name) {
   const bool minimised = usual_mode(name) == BestConfig::Mode::min;
   Measured measured;

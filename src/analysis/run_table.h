@@ -23,7 +23,7 @@ struct Measured {
 /// What a row stands for that has the means of several runs. Deviations are those of a sample,
 /// sqrt(sum of squares / (n - 1)); empty for one run.
 struct RunGroup {
-  std::vector<std::string> runs;      // of the means, one for each seed
+  std::vector<std::string> runs;      // the runs of the means, one for each seed
   std::vector<std::string> seeds;     // theirs
   std::vector<std::string> left_out;  // runs that have not completed
   std::optional<double> best;         // deviation of RunTableRow::best
@@ -35,19 +35,19 @@ struct RunTableRow {
   std::string state;                   // as in RecordedRun
   std::optional<int> exit_code;        // as in RecordedRun
   std::optional<std::int64_t> epoch;   // finished epochs
-  std::optional<std::int64_t> epochs;  // of the config
+  std::optional<std::int64_t> epochs;  // the config's
   std::optional<BestValue> best;       // as the run judged it
   std::optional<double> elapsed_s;     // over all resumes
-  std::optional<double> images_per_s;  // of the last epoch
-  std::vector<Measured> measured;      // of RunTable::measured
-  std::vector<std::string> values;     // of RunTable::keys
+  std::optional<double> images_per_s;  // speed in the last epoch
+  std::vector<Measured> measured;      // values of RunTable::measured
+  std::vector<std::string> values;     // values of RunTable::keys
   std::optional<RunGroup> group;       // the row has means
 };
 
 struct RunTable {
   /// Columns: loss, accuracy, val_loss, val_accuracy, then further ones that a run has.
   std::vector<std::string> measured;
-  std::vector<std::string> keys;  // of configs, and of facts (analysis/result_facts.h)
+  std::vector<std::string> keys;  // keys of configs, and of facts (analysis/result_facts.h)
   std::vector<RunTableRow> rows;
   bool grouped = false;  // each row is a group
 };
@@ -79,20 +79,20 @@ void sort_rows(RunTable& table, const std::string& column);
 [[nodiscard]] std::string run_table_text(const RunTable& table, int width = 0,
                                          std::size_t most_keys = 6);
 /// One line per run: run, state, exit_code, epoch, epochs, best_metric, best, best_epoch,
-/// elapsed_s, images_per_s, then last_ and best_ of each measured column, then the keys. Of groups:
+/// elapsed_s, images_per_s, then last_ and best_ of each measured column, then the keys. Groups:
 /// the keys, seeds (their number), left_out, best_metric, best and best_deviation, elapsed_s, then
 /// last_ and best_ of each measured column, each followed by its deviation. What is not known is
 /// empty.
 [[nodiscard]] std::string run_table_csv(const RunTable& table);
 /// {"keys": [...], "runs": [{...}], "best": {"run", "command"}}: the same values; "config" of a run
-/// has the keys. Of groups: {"by": [...], "groups": [{...}], "best": ...}, where values are
-/// {"mean", "deviation"}.
+/// has the keys. Groups: {"by": [...], "groups": [{...}], "best": ...}, where values are {"mean",
+/// "deviation"}.
 [[nodiscard]] Json run_table_json(const RunTable& table);
 
 // `train compare --by KEY`: runs that differ in their seed, as one row.
 
 /// A row for each combination of values of the keys `by`, with the means over its seeds of the runs
-/// that have completed. Of two runs with one seed the later counts. `warn` gets a line for such
+/// that have completed. The later of two runs with one seed counts. `warn` gets a line for such
 /// runs, and for a group whose runs differ in more than the seed. Throws Error{command_line} for a
 /// key that no run has.
 [[nodiscard]] RunTable group_runs(std::span<const RecordedRun> runs,

@@ -50,7 +50,7 @@ struct LaunchSpan {
 class TimedRecording {
  public:
   virtual ~TimedRecording() = default;
-  /// Replays it and waits. Of launches of ours alone, in the order of recording.
+  /// Replays it and waits. Spans are of our launches alone, in the order of recording.
   [[nodiscard]] virtual std::vector<LaunchSpan> replay() = 0;
 };
 
@@ -90,7 +90,7 @@ class Backend {
 /// The content of the plugin's entry, `extern "C" const PluginEntry trainyard_plugin`. `interface`
 /// must always stay the first member, so that a plugin of another build can be recognised.
 struct PluginEntry {
-  const char* interface;  // of the build: TRAINYARD_INTERFACE (src/backend/CMakeLists.txt)
+  const char* interface;  // the build's TRAINYARD_INTERFACE (src/backend/CMakeLists.txt)
   Backend* (*make)();     // the caller owns it
 };
 inline constexpr const char* kPluginSymbol = "trainyard_plugin";

@@ -18,7 +18,7 @@ namespace trainyard {
 /// What limits a process on this machine, besides its processors.
 struct HostFacts {
   FreeMemory memory;
-  std::optional<double> processor_quota;    // of control groups, in processors; empty: none
+  std::optional<double> processor_quota;    // the control groups', in processors; empty: none
   std::optional<std::size_t> shared_bytes;  // size of /dev/shm, which ranks and NCCL share; empty:
                                             // it does not exist
   std::optional<std::uint64_t> locked_bytes;  // lockable, as pinned memory for networks is; empty:

@@ -71,7 +71,7 @@ std::string count_text(std::size_t count) {
   refuse(request.text, why);
 }
 
-/// Of the libraries that several GPUs need, or of those that every GPU needs.
+/// Throws for a missing library: those that several GPUs need, or those that every GPU needs.
 void require(const UsableGpus& usable, bool several_gpus) {
   for (const LibraryFinding& library : usable.libraries) {
     const bool spared = library.problem.empty() || !library.without.empty();

@@ -40,7 +40,7 @@ struct GpuRequest {
 [[nodiscard]] std::vector<GpuFinding> choose_gpus(const GpuRequest& request,
                                                   const GpuSurvey& survey);
 
-/// Those of compute capability 8.0 or newer, for which the kernels are compiled.
+/// GPUs of compute capability 8.0 or newer, for which the kernels are compiled.
 [[nodiscard]] std::vector<GpuFinding> usable_gpus(const GpuSurvey& survey);
 /// Why no GPU can be used: no driver, a driver that is too old, no GPU, none new enough; "" if one
 /// can.
@@ -73,7 +73,7 @@ struct UsableGpus {
   std::string asked = {};                           // the text of --gpus
   std::vector<std::filesystem::path> folders = {};  // where the libraries were looked for
   bool mps = false;                                 // NVIDIA's MPS runs here
-  GpuShare share = {};                              // of this host
+  GpuShare share = {};                              // this host's
   bool direct = true;        // the GPUs of this host's ranks are known to be are_peers()
   std::string problem = {};  // why there is none, if the request was omitted
 };

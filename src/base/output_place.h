@@ -10,7 +10,7 @@ struct OutputPlace {
   std::filesystem::path path;  // behind links
   int descriptor = -1;         // a file that this process has open: -, /dev/stdout, /dev/fd/63
   bool special = false;        // a device or a pipe, which is opened and never replaced
-  std::optional<unsigned> permissions = std::nullopt;  // of the file that is there
+  std::optional<unsigned> permissions = std::nullopt;  // the existing file's
 
   /// What is written cannot be taken back or written again.
   [[nodiscard]] bool is_stream() const { return descriptor >= 0 || special; }

@@ -26,7 +26,7 @@ std::string real_text(T value) {
   return std::isnan(value) ? "nan" : shortest(value);
 }
 
-/// Of a well-formed UTF-8 sequence: U+0080 to U+009F are control characters as well.
+/// `letter` is well-formed UTF-8; U+0080 to U+009F are control characters too.
 bool is_control(std::string_view letter) {
   const auto first = static_cast<unsigned char>(letter[0]);
   if (letter.size() == 2) return first == 0xc2 && static_cast<unsigned char>(letter[1]) < 0xa0;

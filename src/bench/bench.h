@@ -25,7 +25,7 @@ struct BenchOptions {
   int windows = 5;  // the median over them is reported
   double window_seconds = 1.0;
   bool layers = false;  // time each step of the plan, on a GPU each node
-  bool spans = false;   // of a GPU: when each launch runs within the recorded step
+  bool spans = false;   // on a GPU: when each launch runs within the recorded step
   DeviceChoice device;
 };
 
@@ -46,19 +46,19 @@ struct BenchResult {
   double low = 0, high = 0;
   double step_milliseconds = 0;
   double forward_milliseconds = 0, backward_milliseconds = 0, update_milliseconds = 0;
-  StepCounts counts;                 // of one training step
-  Peaks peaks;                       // measured in the same run
-  Floors floors;                     // roofline of the step with these peaks
-  double share_of_peak = 0;          // of the arithmetic: the step's throughput / the peak
-  double share_of_floor = 0;         // the roofline's time / the step's time
+  StepCounts counts;          // counts of one training step
+  Peaks peaks;                // measured in the same run
+  Floors floors;              // roofline of the step with these peaks
+  double share_of_peak = 0;   // share of the arithmetic's peak: the step's throughput / the peak
+  double share_of_floor = 0;  // the roofline's time / the step's time
   double first_step_seconds = 0;     // from `started` to the end of the first step
   double peak_mib = 0;               // peak resident memory; on a GPU the model's
   double loss = 0;                   // after the last step, to show that the steps were real
   std::vector<StepTime> layers;      // seconds per step; empty on a GPU
-  std::vector<NodeTime> node_times;  // on a GPU instead: of each launch of a step
+  std::vector<NodeTime> node_times;  // on a GPU instead: the time of each launch of a step
   std::vector<StepSpan> spans;       // BenchOptions::spans
-  std::optional<ShardsCost> shards;  // of a run with batch.shards
-  std::optional<NodeCounts> nodes;   // of a step on a GPU
+  std::optional<ShardsCost> shards;  // a run's with batch.shards
+  std::optional<NodeCounts> nodes;   // nodes of a step on a GPU
 };
 
 /// Trains `run`'s network on one synthetic batch in one pass, and also in its shards if it has any.

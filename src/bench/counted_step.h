@@ -31,8 +31,8 @@ struct NodeCounts {
   std::vector<KindCount> kinds;  // most nodes first, then by name
 };
 
-/// Of one pass of a training step of `run` on one rank, with images that come from the host.
-/// `graph` is that of the pass, `target` a GPU's.
+/// Launches of one pass of a training step of `run` on one rank, with images that come from the
+/// host. `graph` is that of the pass, `target` a GPU's.
 [[nodiscard]] std::vector<counted::Launch> count_step(const RunConfig& run,
                                                       const TrainingGraph& graph,
                                                       const Target& target);
@@ -48,7 +48,7 @@ struct NodeCounts {
 /// What a prediction assumes of a GPU.
 struct GpuRates {
   std::string_view name;
-  double gigabytes_per_second;  // of its memory, bytes read and written
+  double gigabytes_per_second;  // memory bandwidth, bytes read and written
   // 1e9 operations per second of dense products, by the types of their factors: 16 bits, TF32, f32.
   double gflops_16, gflops_tf32, gflops_f32;
   std::string_view source;

@@ -36,7 +36,7 @@ bool alike(const counted::Launch& one, const counted::Launch& other) {
          one.flop == other.flop;
 }
 
-/// Of one of the copies.
+/// Time of one of the copies.
 double microseconds_of(Recording& recording, Queue& queue, const std::function<double()>& now) {
   const auto seconds = [&](int replays) {
     const double begin = now();
@@ -112,7 +112,7 @@ double middle_mean(std::vector<double> values) {
   return sum / static_cast<double>(values.size() - 2 * static_cast<std::size_t>(cut));
 }
 
-/// Of what `nanoseconds` says of a replay.
+/// Middle mean over replays of what `nanoseconds` gives for one.
 template <class F>
 double microseconds(const std::vector<std::vector<LaunchSpan>>& replays, const F& nanoseconds) {
   std::vector<double> values;
@@ -135,7 +135,7 @@ std::vector<StepSpan> step_spans(const std::vector<std::vector<LaunchSpan>>& rep
                                  const std::vector<counted::Launch>& launches) {
   const std::vector<LaunchSpan>& first = replays.at(0);
   std::map<std::size_t, std::size_t> last;  // launch of ours, by queue
-  std::map<bool, std::size_t> calls;        // of libraries since, by counted::Launch::on_side_queue
+  std::map<bool, std::size_t> calls;  // calls of libraries since, by counted::Launch::on_side_queue
   std::vector<StepSpan> found;
   std::size_t at = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {

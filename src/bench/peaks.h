@@ -21,7 +21,7 @@ struct StepCounts {
 /// The peaks of a device, each measured where nothing else is the limit.
 struct Peaks {
   double gflops = 0;                // 1e9 floating-point operations per second
-  double gigabytes_per_second = 0;  // of its memory, bytes read and written
+  double gigabytes_per_second = 0;  // memory bandwidth, bytes read and written
   /// Time that a launch adds to a replayed recording in which each waits for the previous one;
   /// empty if work runs synchronously.
   std::optional<double> launch_microseconds;

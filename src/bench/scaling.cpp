@@ -16,8 +16,8 @@ namespace {
 constexpr double kMilliseconds = 1e3;
 constexpr const char* kRoundKey = "scaling_ranks";
 
-/// Of one rank, or of the mean rank, over rounds. Differences are taken within a round, whose
-/// windows alternate; clocks and other load may make them negative.
+/// Parts of a step of one rank, or of the mean rank, over rounds. Differences are taken within a
+/// round, whose windows alternate; clocks and other load may make them negative.
 StepParts parts_of(std::span<const StepTimes> rounds) {
   std::vector<double> step, exposed, data, sums;
   for (const StepTimes& seconds : rounds) {
@@ -110,7 +110,7 @@ ScalingRow row_of(const std::vector<const ScalingRound*>& rounds) {
 struct Growth {
   const char* name;
   double from, to;
-  double share;  // of the longer step
+  double share;  // share of the longer step
 };
 
 std::vector<Growth> growths(const StepParts& from, const StepParts& to) {
@@ -221,7 +221,7 @@ std::string missing_text(const ScalingRow& fewest, const ScalingRow& row) {
   constexpr double kWorthSaying = 0.0005;  // the least that is printed as 0.1 %
   const double missing = 1 - row.efficiency;
   if (missing < kWorthSaying) return text + ", nothing is missing." + crowd_text(row);
-  text += fmt::format(". Of the missing {:.1f} %:", 100 * missing);
+  text += fmt::format(". The missing {:.1f} %:", 100 * missing);
   std::string won;
   const char* separator = " ";
   for (const Growth& part : growths(fewest.parts, row.parts)) {

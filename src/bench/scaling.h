@@ -25,7 +25,7 @@ struct StepTimes {
 /// An all-reduce of a step, made alone.
 struct CollectiveTime {
   std::string elements;    // "1,652,826 f32 elements and 2 f64 elements"
-  std::int64_t bytes = 0;  // of one rank
+  std::int64_t bytes = 0;  // one rank's
   double seconds = 0;
 };
 
@@ -34,13 +34,13 @@ struct RankMeasurement {
   std::string host;
   std::string device;  // "cpu", "cuda:0"
   int threads = 1;
-  int cores = 1;             // of its host, that it may use
+  int cores = 1;             // cores of its host that it may use
   int local_ranks = 1;       // on its host
   std::int64_t samples = 1;  // per step, on this rank
   StepTimes seconds;
   std::vector<CollectiveTime> collectives;  // in the order of a step
   std::string device_text;                  // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
-  std::string processor;                    // of its host; "" if the system does not name it
+  std::string processor;                    // its host's; "" if the system does not name it
   std::string libraries;                    // "oneDNN 3.1.1"
 };
 /// As exchanged between ranks. The second throws Error{device} for what the first did not write.
@@ -62,29 +62,29 @@ struct PrintedRound {
 /// The parts of the time of a step, in milliseconds. data + compute + communication = step.
 struct StepParts {
   double step = 0;
-  double data = 0;           // that it would be shorter if batches took no time
+  double data = 0;           // time saved if batches took no time
   double compute = 0;        // the rest
-  double communication = 0;  // that it would be shorter without all-reduces: exposed
+  double communication = 0;  // time saved without all-reduces: exposed
   double hidden = 0;         // the part of the all-reduces that overlaps the rest
 };
 
 /// One count of ranks: medians over its rounds.
 struct ScalingRow {
   int ranks = 1;
-  double images_per_second = 0;  // of all ranks
-  double low = 0, high = 0;      // of the rounds
+  double images_per_second = 0;  // all ranks'
+  double low = 0, high = 0;      // extremes of the rounds
   double speed_up = 1;           // over one rank; if not measured, over a share of the fewest
   double efficiency = 1;         // speed_up / ranks
   StepParts parts;               // means over ranks
   std::vector<CollectiveTime> collectives;  // medians of means over ranks
-  std::vector<RankMeasurement> by_rank;     // of the first round, to describe the ranks
+  std::vector<RankMeasurement> by_rank;     // ranks of the first round, to describe them
   std::vector<StepParts> parts_by_rank;
 };
 
 /// The rows, by number of ranks, of all starts in any order. Every count has at least one start.
 [[nodiscard]] std::vector<ScalingRow> scaling_rows(std::span<const ScalingRound> rounds);
 
-/// "2 ranks: 1.83 of 2 times. Of the missing 8.5 %: compute 6.2 % (48.1 to 51.3 ms), ..." The
+/// "2 ranks: 1.83 of 2 times. The missing 8.5 %: compute 6.2 % (48.1 to 51.3 ms), ..." The
 /// shares are the growth of each part of a step since `fewest`, relative to the step of `row`.
 [[nodiscard]] std::string missing_text(const ScalingRow& fewest, const ScalingRow& row);
 
@@ -122,7 +122,7 @@ struct ScalingSubject {
 
 struct ScalingOptions {
   std::int64_t batch = 1;  // samples per pass of each rank
-  int windows = 5;         // of each kind, alternating; medians over them
+  int windows = 5;         // windows of each kind, alternating; medians over them
   double window_seconds = 1;
   bool inference = false;  // forward passes instead of training
   DeviceChoice device;

@@ -69,7 +69,7 @@ class RankBench {
   StepPosition start_;
   std::int64_t steps_ = 0;
   std::uint32_t epoch_ = 0;
-  std::int64_t batches_left_ = 0;  // of the epoch
+  std::int64_t batches_left_ = 0;  // batches left in the epoch
 };
 
 /// Every window is the beginning of the same training: weights are equal on all ranks, which drift
@@ -184,7 +184,7 @@ void RankBench::note_sums() {
 double RankBench::window_of_inference(int steps) {
   return seconds_a_step(steps, [this] {
     ranks_.progress(++steps_, kMeasuring);
-    session_.model().evaluate(EvaluatedSplit::training);  // whose batch is loaded
+    session_.model().evaluate(EvaluatedSplit::training);  // the batch stays the loaded one
   });
 }
 

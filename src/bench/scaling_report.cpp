@@ -203,7 +203,7 @@ constexpr std::string_view kHidden = R"(, \
   $counts using 1:($7 - $10 / 2):(0.275):($10 / 2) with boxxyerror fillstyle transparent pattern 4 noborder linecolor rgb '#1B4965' title 'communication, hidden')";
 
 bool hides_something(std::span<const ScalingRow> rows) {
-  constexpr double kVisible = 0.01;  // of a step: a few points of the plot
+  constexpr double kVisible = 0.01;  // share of a step: a few points of the plot
   return std::ranges::any_of(
       rows, [](const ScalingRow& row) { return row.parts.hidden > kVisible * row.parts.step; });
 }

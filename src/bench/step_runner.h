@@ -49,11 +49,11 @@ class StepRunner {
   void update();
   /// The work of a step of one pass as it is recorded: what step() enqueues.
   void enqueue() { step_.enqueue(0); }
-  /// That of a GPU in parts: the batch, the steps of the plan, the update. They refer to the
+  /// The work on a GPU in parts: the batch, the steps of the plan, the update. They refer to the
   /// runner.
   [[nodiscard]] std::vector<StepPart> parts();
   void wait() { device_.compute.queue.wait(); }
-  /// Of the last step.
+  /// Mean loss of the last step.
   [[nodiscard]] double loss() const {
     return totals_.loss / static_cast<double>(model_.memory().batch());
   }

@@ -52,7 +52,7 @@ class SuiteRow {
   std::map<std::string, std::string> cells_;
 };
 
-/// Of rank 0: "AMD EPYC, 2 threads".
+/// Hardware of rank 0: "AMD EPYC, 2 threads".
 std::string hardware_of(const ScalingRow& row) {
   constexpr std::string_view kCpu = "CPU";
   const RankMeasurement& rank = row.by_rank.front();

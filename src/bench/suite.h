@@ -32,9 +32,9 @@ struct SuiteLine {
   std::int64_t batch = 0;      // on all devices together; 0: not known
   std::optional<double> rate;  // samples a second; empty: not measured
   std::string versions;
-  std::string source;              // of a published rate
+  std::string source;              // where a published rate is from
   std::string reason;              // why it was not measured
-  std::optional<ScalingRow> ours;  // of our rate
+  std::optional<ScalingRow> ours;  // the row of our rate
 };
 
 /// The published rates of a CSV file, whose columns are named as those of suite_csv(). Throws

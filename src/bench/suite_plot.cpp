@@ -15,7 +15,7 @@ using Lines = std::vector<SuiteLine>;
 
 constexpr std::array<std::string_view, 6> kBarColours = {"#E24A33", "#348ABD", "#988ED5",
                                                          "#777777", "#FBC15E", "#8EBA42"};
-constexpr int kColumns = 3;  // of panels
+constexpr int kColumns = 3;  // panels in a row
 
 /// Our bars first, then those of each publisher, in order.
 std::vector<std::string> bars_of(const Lines& lines) {

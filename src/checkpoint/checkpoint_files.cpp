@@ -102,8 +102,8 @@ void point(const Disk& disk, const fs::path& folder, const std::string& pointer,
   disk.replace_file(folder / pointer, name + "\n");
 }
 
-/// Removes checkpoints that are neither among the newest nor pointed to. Those of later steps than
-/// `newest` are not counted and stay.
+/// Removes checkpoints that are neither among the newest nor pointed to. Checkpoints of later steps
+/// than `newest` are not counted and stay.
 void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntry& newest,
                   const std::string& best, std::int64_t keep) {
   std::int64_t kept = 0;
@@ -113,8 +113,8 @@ void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntr
   }
 }
 
-/// Those of later steps than the one just saved are damaged ones that the run could not resume
-/// from.
+/// Checkpoints of later steps than the one just saved are damaged: the run could not resume from
+/// them.
 void remove_later(const Disk& disk, const fs::path& folder, const CheckpointEntry& saved,
                   const std::string& best) {
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
@@ -231,7 +231,7 @@ std::string shown(const std::vector<std::string>& lines) {
 
 namespace {
 
-/// Of the files those that `wants` names.
+/// Reads the files that `wants` names.
 template <class Wants>
 LoadedCheckpoint loaded_parts(const fs::path& path, const Wants& wants) {
   const Manifest manifest = manifest_of(path);

@@ -23,7 +23,7 @@ struct ScalingFlags {
   std::string counts;                 // "1,2,4"
   std::optional<std::int64_t> batch;  // samples per pass on each rank; empty: the config's
   int rounds = 3;                     // starts of each count
-  int windows = 5;                    // of each kind, per start
+  int windows = 5;                    // windows of each kind, per start
   double window_seconds = 1;
   bool inference = false;  // forward passes instead of training
   std::string output;      // plot; "": scaling.png if gnuplot is installed

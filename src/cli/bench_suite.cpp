@@ -95,7 +95,7 @@ std::string error_in(const std::string& printed) {
 struct RowStarts {
   std::vector<ScalingRound> rounds;
   SpawnResult end;
-  std::string error;  // of a start that failed
+  std::string error;  // message of a start that failed
 };
 
 RowStarts start_row(const ScalingFlags& flags, const SuitePlace& place) {

@@ -26,7 +26,7 @@ struct ConsoleOptions {
 /// null.
 [[nodiscard]] int terminal_columns(int descriptor, const char* stated);
 
-/// Those of stdout, with COLUMNS of the environment.
+/// Columns of stdout, or COLUMNS of the environment.
 [[nodiscard]] int output_columns();
 
 /// Prints the banner and returns the sink that prints the rest. `clock` and `messages` must outlive

@@ -18,7 +18,7 @@ bool is_quiet(const std::vector<std::string>& arguments) {
       arguments, [](const std::string& word) { return word == "-q" || word == "--quiet"; });
 }
 
-/// Of several ranks the launcher speaks, or the first if another program started them.
+/// True for the launcher of several ranks, or the first rank if another program started them.
 bool speaks() {
   const auto identity = own_identity();
   return !identity || (identity->rank == 0 && !train_started(*identity));

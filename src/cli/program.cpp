@@ -92,7 +92,7 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   CLI::App app("train: neural networks from YAML files", "train");
   app.formatter(std::make_shared<HelpText>());
   app.option_defaults()->always_capture_default();
-  // Of a repeated flag the last one counts, as for aliases and scripts; lists collect all.
+  // The last of a repeated flag counts, as aliases and scripts expect; lists collect all.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", version_report,

@@ -53,7 +53,7 @@ void check_host_flags(const SpawnFlags& flags);
 /// One start of ranks.
 struct RankStart {
   int ranks = 1;
-  std::vector<std::string> arguments;  // of the program
+  std::vector<std::string> arguments;  // the program's
   /// Receives the stdout of rank 0; null: it goes to this process's stdout.
   const RankOutput* results = nullptr;
   /// Receives the stderr of rank 0, of ranks on this machine; null: it goes to this process's.

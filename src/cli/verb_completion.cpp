@@ -221,7 +221,7 @@ std::string completion_lines(const Completion& completion) {
 struct CompletionFlags {
   std::string shell;
   std::string line;    // as far as it is typed
-  std::string before;  // of bash: the part of it that stays
+  std::string before;  // for bash: the part of it that stays
 };
 
 constexpr const char* kBash =

@@ -85,7 +85,7 @@ std::unique_ptr<DatasetSource> source_of(const std::vector<std::string>& words) 
 // data get
 
 struct GetFlags {
-  std::string name;  // of the set
+  std::string name;  // name of the set
   std::string to;    // "": $TRAINYARD_DATA, or data
   std::string from;
 };

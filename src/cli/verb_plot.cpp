@@ -22,7 +22,7 @@ namespace {
 struct PlotFlags {
   std::vector<std::string> runs;
   CurveChoice choice;
-  RunFlags schedule;  // of --schedule: config and overrides
+  RunFlags schedule;  // config and overrides of --schedule
   std::int64_t replicas = 1;
   std::optional<std::int64_t> samples;
   std::string output = "plot.png";

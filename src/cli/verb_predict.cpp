@@ -175,7 +175,7 @@ class PredictionPrinter {
   std::optional<PredictionFile> file_ = {};
 };
 
-/// Of all inputs, some of which could not be predicted.
+/// Throws if some of all inputs could not be predicted.
 void require_all(std::size_t bad, std::size_t all) {
   if (bad == 0) return;
   throw Error(ErrorKind::data, std::to_string(bad) + " of " + std::to_string(all) +

@@ -103,7 +103,7 @@ std::string place_for_figure(const std::string& svg) {
 struct ShownNetwork {
   Graph graph;
   bool closing_in_loss = false;  // see summarise()
-  std::optional<Error> problem;  // of the run's rules and loss with it
+  std::optional<Error> problem;  // conflict of the run's rules and loss with it
 };
 
 void show(const ShownNetwork& network, const std::string& name, const std::string& svg,

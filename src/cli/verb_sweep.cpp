@@ -51,7 +51,7 @@ struct Sweep {
   std::vector<SweepRun> runs;
   std::vector<int> gpus;  // ordinals; empty: each run chooses its device by itself
   std::size_t jobs = 1;
-  std::int64_t threads = 0;  // of each run whose config gives none
+  std::int64_t threads = 0;  // threads of each run whose config gives none
   std::string hooks;         // hooks_text()
 };
 

@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 struct TrainFlags : StartFlags {
   SpawnFlags spawn;
   std::string log = "keras";
-  std::string resume_folder;  // of `train resume`
+  std::string resume_folder;  // folder of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
   DataCheck check;
 };

@@ -27,7 +27,7 @@ struct Context {
   std::function<double()> now;         // seconds on a steady clock
   double started = 0;                  // its value when the program started
   Messages& messages;                  // outlives every verb
-  RankIdentity identity = {};  // of this process, once in_ranks() has found it; else one rank
+  RankIdentity identity = {};  // this process's, once in_ranks() has found it; else one rank
 };
 
 /// Declares a verb on `app` and stores its work in `action`, which runs after parsing and returns
@@ -42,7 +42,7 @@ DeclareVerb declare_train, declare_resume, declare_configs, declare_init, declar
 
 /// A verb as --help, its manual page and its completion show it.
 struct Verb {
-  const char* heading;  // of its group in --help
+  const char* heading;  // heading of its group in --help
   const char* name;
   const char* help;
   const char* example;

@@ -25,7 +25,7 @@ struct RowPacks {
 /// channel slices of both.
 struct ChannelRows {
   std::int64_t count = 0;     // rows
-  std::int64_t channels = 0;  // of the tensor
+  std::int64_t channels = 0;  // the tensor's
   std::int64_t padded = 0;    // with the padding of channels last
   std::int64_t pixels = 1;    // rows of an image
   std::int64_t image_stride = 0, pixel_stride = 0, channel_stride = 1;

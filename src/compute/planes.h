@@ -65,7 +65,7 @@ TY_AVX2 inline void store_channels(const FloatVector& values, T* to, std::int64_
 /// output, unless it has one pixel: features are plain, [n, c], and end with the channels.
 struct PoolPlanes : PoolAxes {
   Layout input, output;
-  std::int64_t blocks;  // of an image
+  std::int64_t blocks;  // blocks of an image
 
   [[nodiscard]] TY_HD std::int64_t planes() const { return input.extent[0] * blocks; }
   [[nodiscard]] TY_HD std::int64_t offset(const Layout& layout, std::int64_t plane) const {

@@ -16,8 +16,8 @@ namespace trainyard {
 /// [padded_channels, height, width, padded_filters], the window back to front. Channels are those
 /// of one group. A vector or a matrix that is only rounded has no window and no padding.
 struct WeightShape {
-  /// Of packed elements: from one filter, channel or place of the window to the next, and of the
-  /// first.
+  /// Distances of packed elements from one filter, channel or window position to the next, and the
+  /// offset of the first.
   struct Strides {
     std::int64_t filter, channel, place, origin;
   };
@@ -56,7 +56,7 @@ struct WeightShape {
 
 /// A packed parameter of a step, or its gradient.
 struct PackedParameter {
-  std::size_t index = 0;  // of the op's parameters
+  std::size_t index = 0;  // index in the op's parameters
   WeightShape shape;
   bool keeps_plain = false;  // the step reads both: the packed one follows all parameters
   bool operator==(const PackedParameter&) const = default;

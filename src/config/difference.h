@@ -23,7 +23,7 @@ struct Difference {
 /// A value that is not the same in all of several trees.
 struct Variation {
   std::string key;                  // as in Difference
-  std::vector<std::string> values;  // of each tree, as one line; "" if it does not have it
+  std::vector<std::string> values;  // each tree's, as one line; "" if it does not have it
 };
 
 /// In the order of the first tree, then what only the second has, and so on. Lists of different

@@ -20,8 +20,8 @@ struct Term {
     literal,
     name,
     call,     // call: min, max, int
-    element,  // of a list: the list, the index
-    field,    // of a map: the map
+    element,  // an element of a list: the list, the index
+    field,    // a field of a map: the map
     negate,
     plus,
     logical_not,  // one operand

@@ -41,7 +41,7 @@ struct Fields::State {
   std::string what;
   Profile profile = Profile::keras2;
   Diagnostics* diagnostics = nullptr;  // null in describe mode
-  Position where;                      // of the key that holds the map, or of the map
+  Position where;                      // position of the key that holds the map, or of the map
   Next next;
   std::vector<std::string> declared;
   std::vector<std::string> missing;
@@ -55,8 +55,8 @@ struct Fields::State {
   // Read mode: the settled values, defaults included, and the parent that finish() passes them to.
   Node settled;
   State* parent = nullptr;
-  std::string parent_key;   // of the parent's map
-  std::string member_name;  // of a family, "" for a nested map
+  std::string parent_key;   // key of the parent's map
+  std::string member_name;  // name in a family, "" for a nested map
   bool in_list = false;     // the parent's key holds a list of members
   bool assumed = false;     // an absent map read as an empty one: missing keys are no error
 

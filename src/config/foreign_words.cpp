@@ -12,7 +12,7 @@ constexpr std::string_view kLayer = "a layer of its own", kFlag = "the flag";
 constexpr std::string_view kCounted = "counted in epochs";
 constexpr std::string_view kWindows = "conv conv_transpose max_pool avg_pool";
 
-// Of several rows of a word and a place the first counts. "any_optimizer": every one that has the
+// The first of several rows of a word and a place counts. "any_optimizer": every one that has the
 // key.
 constexpr ForeignWord kWords[] = {
     // Keys of a run, and flags.

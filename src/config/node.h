@@ -25,8 +25,8 @@ struct Node {
   std::vector<Node> items;     // kind list
   std::vector<Entry> entries;  // kind map, in the order of the file
   Position where;
-  std::string typed_path;  // of a settled path, which is absolute: as it was written
-  std::string expression;  // that gave this scalar, as it was written
+  std::string typed_path;  // an absolute, settled path as it was written
+  std::string expression;  // expression that gave this scalar, as it was written
 
   [[nodiscard]] bool is_scalar() const { return kind != Kind::list && kind != Kind::map; }
   [[nodiscard]] bool is_number() const { return kind == Kind::integer || kind == Kind::real; }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "config/fields.h"
 #include "config/schema.h"
@@ -75,43 +76,68 @@ void write_table(const std::vector<FieldDescription>& fields, std::string& out) 
   }
 }
 
-void write_section(const std::vector<FieldDescription>& fields, const std::string& path,
-                   std::size_t level, std::string& out);
+/// Writes each map and family once; where one is repeated, it refers to the first.
+class Sections {
+ public:
+  explicit Sections(std::string title) : out_("# " + std::move(title) + "\n\n") {}
 
-void write_members(const FieldDescription& field, const std::string& path, std::size_t level,
-                   std::string& out) {
-  for (const FieldDescription::Member& member : field.members) {
-    const bool selected = field.type == "selected";
-    const std::string name = selected ? path + ": " + member.name : path + "." + member.name;
-    out += "\n" + heading(level, code(name));
-    if (!member.help.empty()) out += member.help + "\n\n";
-    write_section(member.fields, name, level + 1, out);
+  void write(const std::vector<FieldDescription>& fields, const std::string& path,
+             std::size_t level) {
+    write_table(fields, out_);
+    for (const FieldDescription& field : fields) {
+      const std::string name = path.empty() ? field.key : path + "." + field.key;
+      if (repeats(field, name, level)) continue;
+      if (field.type == "map" || field.type == "sizes or map") {
+        out_ += "\n" + heading(level, code(name));
+        write(field.fields, name, level + 1);
+      }
+      if (!field.adjacent_keys.empty()) {
+        out_ += "\n" + heading(level, "Next to a name in " + code(name));
+        write_table(field.adjacent_keys, out_);
+      }
+      write_members(field, name, level);
+    }
   }
-}
+  [[nodiscard]] std::string text() && { return std::move(out_); }
 
-void write_section(const std::vector<FieldDescription>& fields, const std::string& path,
-                   std::size_t level, std::string& out) {
-  write_table(fields, out);
-  for (const FieldDescription& field : fields) {
-    const std::string name = path.empty() ? field.key : path + "." + field.key;
-    if (field.type == "map" || field.type == "sizes or map") {
-      out += "\n" + heading(level, code(name));
-      write_section(field.fields, name, level + 1, out);
+ private:
+  void write_members(const FieldDescription& field, const std::string& path, std::size_t level) {
+    for (const FieldDescription::Member& member : field.members) {
+      const std::string name = path + (field.type == "selected" ? ": " : ".") + member.name;
+      out_ += "\n" + heading(level, code(name));
+      if (!member.help.empty()) out_ += member.help + "\n\n";
+      write(member.fields, name, level + 1);
     }
-    if (!field.adjacent_keys.empty()) {
-      out += "\n" + heading(level, "Next to a name in " + code(name));
-      write_table(field.adjacent_keys, out);
-    }
-    write_members(field, name, level, out);
   }
-}
+  bool repeats(const FieldDescription& field, const std::string& name, std::size_t level) {
+    if (field.fields.empty() && field.members.empty()) return false;
+    const auto first = std::ranges::find_if(written_, [&](const auto& earlier) {
+      const auto& members = earlier.first->members;
+      return earlier.first->fields == field.fields &&
+             std::ranges::all_of(field.members, [&](const FieldDescription::Member& member) {
+               return std::ranges::find(members, member) != members.end();
+             });
+    });
+    if (first == written_.end()) {
+      written_.emplace_back(&field, name);
+      return false;
+    }
+    out_ += "\n" + heading(level, code(name)) + "As " + code(first->second) + ".\n";
+    return true;
+  }
+
+  std::string out_;
+  std::vector<std::pair<const FieldDescription*, std::string>> written_;
+};
 
 }  // namespace
 
 std::string reference_text(const std::vector<FieldDescription>& fields, std::string_view title) {
-  std::string out = "# " + std::string(title) + "\n\n";
-  write_section(fields, "", 2, out);
-  return out;
+  Sections sections{std::string(title)};
+  sections.write(fields, "", 2);
+  return std::move(sections).text();
 }
+
+bool FieldDescription::operator==(const FieldDescription& other) const = default;
 
 }  // namespace trainyard::config

@@ -22,9 +22,9 @@ struct FieldDescription {
   bool rest = false;  // in positional form it takes all remaining values
   double minimum = 0, maximum = 0;
   bool has_minimum = false, has_maximum = false, exclusive_minimum = false;
-  bool feature = false;                  // an optional part: false, no and off leave it out
-  bool others = false;                   // of every key that the map's other fields do not name
-  std::vector<std::string> words;        // type "word"
+  bool feature = false;            // an optional part: false, no and off leave it out
+  bool others = false;             // true for every key that the map's other fields do not name
+  std::vector<std::string> words;  // type "word"
   std::vector<FieldDescription> fields;  // type "map"
   bool keys_only = false;                // type "map": no positional form
   struct Member;
@@ -32,12 +32,16 @@ struct FieldDescription {
   bool open = false;            // families: other names are allowed (a network's blocks)
   std::vector<FieldDescription>
       adjacent_keys;  // families: keys next to a member's name (if, as, from, share)
+
+  bool operator==(const FieldDescription& other) const;
 };
 
 struct FieldDescription::Member {
   std::string name;
   std::string help;
   std::vector<FieldDescription> fields;
+
+  bool operator==(const Member& other) const = default;
 };
 
 /// The fields, none of them required: of a file that may have them from one that it extends.
@@ -48,7 +52,7 @@ struct FieldDescription::Member {
 /// all required ones (the blocks that networks include); "": none.
 [[nodiscard]] std::string json_schema(const std::vector<FieldDescription>& fields,
                                       std::string_view title, std::string_view part = "");
-/// The same as a Markdown reference.
+/// The same as a Markdown reference, in which a repeated map or family refers to its first section.
 [[nodiscard]] std::string reference_text(const std::vector<FieldDescription>& fields,
                                          std::string_view title);
 

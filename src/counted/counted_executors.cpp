@@ -14,7 +14,7 @@
 namespace trainyard::counted {
 namespace {
 
-/// Of the elements with their padding: between those of a slice there are elements of other slices.
+/// Bytes of the elements with their padding, without those of other slices in between.
 std::size_t stored_bytes(const TensorView& view) {
   const Layout& layout = view.layout;
   const std::int64_t elements =
@@ -22,7 +22,7 @@ std::size_t stored_bytes(const TensorView& view) {
   return static_cast<std::size_t>(elements) * size_of(view.type);
 }
 
-/// Of the tensors that are there; one that appears several times counts once.
+/// Bytes of the tensors present; one that appears several times counts once.
 class TensorBytes {
  public:
   void add(const std::vector<TensorView>& views) {

@@ -29,14 +29,14 @@ using LastRecording = std::vector<Launch>;
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log,
                                                                       Device& device, Queue& queue);
 
-// The parts of the factory. Those of functors and channels are null for other ops.
+// The parts of the factory. Parts for functors and channels are null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_counted_functor(LaunchLog& log,
                                                              const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_channels(LaunchLog& log,
                                                               const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log,
                                                                const StepDescription& step);
-/// Of a step with StepForm::sums_layer_bias().
+/// The executor of a step with StepForm::sums_layer_bias().
 [[nodiscard]] std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log,
                                                                const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_conv(LaunchLog& log,

@@ -73,7 +73,7 @@ class Launches final : public Executor {
   std::vector<std::function<void()>> launches_;
 };
 
-/// Of weights as the libraries read them.
+/// Bytes of weights as the libraries read them.
 std::size_t packed_bytes(const WeightShape& weights, DType type) {
   return static_cast<std::size_t>(weights.packed_elements()) * size_of(type);
 }

@@ -73,7 +73,7 @@ class CountingLauncher {
     if (moved && !grid.left && grid.chunks > 1) *moved += 2 * partial_bytes<F>(grid);
     return moved;
   }
-  /// Of which the sums left count once, though each block reads some.
+  /// The sums left count once, though each block reads some.
   template <class Settle, class F>
   [[nodiscard]] static std::optional<std::size_t> moved_by(const SettledCall<Settle, F>& call) {
     std::optional<std::size_t> moved = moved_bytes(call.rows, call.rows.calls().all());

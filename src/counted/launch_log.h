@@ -24,7 +24,7 @@ struct Launch {
   /// Read and written, each tensor as often as this launch reads or writes it, padding included; of
   /// a library's call once. Empty until the step that it belongs to has ended.
   std::optional<std::size_t> bytes;
-  double flop = 0;  // of a product: two per multiply-add
+  double flop = 0;  // work of a product: two per multiply-add
   bool on_side_queue = false;
 };
 
@@ -37,7 +37,7 @@ class LaunchLog {
                          .functor = std::move(functor),
                          .bytes = bytes});
   }
-  /// Of a library, or of a functor that does what libraries do.
+  /// Adds the call of a library, or of a functor that does what libraries do.
   void add_call(std::string_view kind, std::size_t bytes, double flop, std::string functor = {}) {
     const bool library = functor.empty();
     launches_.push_back({.kind = std::string(kind),
@@ -66,7 +66,7 @@ class LaunchLog {
   [[nodiscard]] std::vector<Launch> take() { return std::exchange(launches_, {}); }
 
  private:
-  static constexpr std::string_view kUpdate = "update";  // of what is in no step of the plan
+  static constexpr std::string_view kUpdate = "update";  // work in no step of the plan
 
   std::string kind_{kUpdate};
   std::vector<Launch> launches_;

@@ -22,8 +22,7 @@
 
 namespace trainyard {
 
-/// Of a functor in none of the lines below: those of its step, whose tensors it reads and writes
-/// once each.
+/// Bytes of a functor in none of the lines below: its step's tensors, read or written once each.
 template <class F>
 std::optional<std::size_t> moved_bytes(const F& /*f*/, std::int64_t /*calls*/) {
   return std::nullopt;

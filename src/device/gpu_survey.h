@@ -17,8 +17,8 @@ struct GpuCondition {
   std::optional<bool> ecc;           // memory errors are corrected
   std::optional<bool> rows_pending;  // memory rows wait for a reset to be remapped
   std::optional<bool> rows_failed;   // or could not be remapped
-  std::string fabric;                // of NVSwitch: "started", "not started"; empty: there is none
-  std::optional<unsigned> sm_mhz;    // current clocks
+  std::string fabric;  // state of NVSwitch: "started", "not started"; empty: there is none
+  std::optional<unsigned> sm_mhz;  // current clocks
   std::optional<unsigned> most_sm_mhz;
   std::optional<unsigned> memory_mhz;
   std::optional<double> power_limit_watts;
@@ -31,12 +31,12 @@ struct GpuFinding {
   int major = 0, minor = 0;  // compute capability
   std::size_t total_bytes = 0;
   std::optional<std::size_t> free_bytes;  // empty if NVML does not report it
-  std::optional<int> busy_percent;        // of the recent past; empty as above
+  std::optional<int> busy_percent;        // use in the recent past; empty as above
   std::string bus;                        // "0000:17:00.0"
   ComputeMode compute_mode = ComputeMode::any;
   std::vector<int> peers;             // GPUs whose memory this one can read directly
   std::vector<int> nvlinks = {};      // GPUs connected to this one by NVLink
-  std::optional<int> numa_node = {};  // of the host, that it is attached to
+  std::optional<int> numa_node = {};  // node of the host that it is attached to
   GpuCondition condition = {};
 };
 

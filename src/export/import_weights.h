@@ -14,8 +14,8 @@ namespace trainyard {
 struct ImportedWeights {
   std::vector<NamedTensor> tensors;  // their bytes are the file's or in `sums`
   std::vector<std::vector<float>> sums;
-  std::vector<std::string> missing;  // of the network: nothing in the file is meant for them
-  std::vector<std::string> unused;   // of the file; those without a shape are last
+  std::vector<std::string> missing;  // the network's: nothing in the file is meant for them
+  std::vector<std::string> unused;   // tensors of the file; those without a shape are last
 };
 
 /// The tensors of `network` in `file`: by `map`, of what it does not name by their own names. A

@@ -24,8 +24,8 @@ struct WeightSpec {
 /// Values by name, row-major.
 using NamedWeights = std::map<std::string, std::vector<float>>;
 
-/// Those of a network in `file`; values of double precision are rounded. Throws Error{checkpoint},
-/// naming `source`, with every tensor that is missing or has another shape or no floats.
+/// A network's weights in `file`; doubles are rounded. Throws Error{checkpoint}, naming `source`,
+/// with every tensor that is missing or has another shape or no floats.
 [[nodiscard]] NamedWeights read_named_weights(const SafetensorsFile& file,
                                               const std::string& source, const Graph& network);
 

@@ -161,7 +161,7 @@ class Folding {
                                               std::size_t elements) {
     if (product.type != "ConvTranspose") return element / (elements / channels);
     const auto inputs = static_cast<std::size_t>(weight.dims[0]);
-    const auto outputs = static_cast<std::size_t>(weight.dims[1]);  // of a group
+    const auto outputs = static_cast<std::size_t>(weight.dims[1]);  // outputs of a group
     const std::size_t row = element / (elements / inputs);
     const std::size_t column = element / (elements / inputs / outputs) % outputs;
     const std::size_t groups = channels / outputs;
@@ -196,7 +196,7 @@ class Folding {
 
   OnnxModel& model_;
   std::map<std::string, int> readers_;
-  std::map<std::string, std::size_t> products_;  // by output: the node
+  std::map<std::string, std::size_t> products_;  // the node of each output
 };
 
 }  // namespace

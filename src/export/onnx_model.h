@@ -42,7 +42,7 @@ struct OnnxValue {
 };
 
 struct OnnxModel {
-  std::string name;  // of the graph
+  std::string name;  // name of the graph
   std::vector<OnnxNode> nodes;
   std::map<std::string, OnnxTensor> constants;
   std::vector<OnnxValue> inputs, outputs;

@@ -74,12 +74,12 @@ class Front {
     value_ = add(type, {value_, with});
   }
 
-  /// Of all values of a sample.
+  /// Mean over all values of a sample.
   std::string mean(const std::string& of) {
     return add("ReduceMean", {of}, {{"axes", Dims{1, 2, 3}}});
   }
 
-  /// That of the population, + 1e-7.
+  /// Deviation of the population, + 1e-7.
   std::string deviation() {
     const std::string off = add("Sub", {value_, mean(value_)});
     const std::string root = add("Sqrt", {mean(add("Mul", {off, off}))});

@@ -22,7 +22,7 @@ struct SetFile {
 };
 
 struct KnownSet {
-  std::string name;    // that of the data source: "fashion_mnist"
+  std::string name;    // name of the data source: "fashion_mnist"
   std::string folder;  // below the data folder, where the source looks; "": the data folder itself
   std::vector<SetFile> files;
 };

@@ -111,7 +111,7 @@ std::size_t take_bytes(char* data, std::size_t, std::size_t count, void* user) {
 
 struct CurlResult {
   CURLcode code = CURLE_OK;
-  long status = 0;  // of HTTP; 0: none
+  long status = 0;  // status code of HTTP; 0: none
 };
 
 /// One transfer of the bytes after those that are there.

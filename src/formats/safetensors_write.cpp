@@ -14,7 +14,7 @@ namespace {
 
 struct TypeFacts {
   std::string_view name;
-  std::size_t bytes;  // of one element
+  std::size_t bytes;  // bytes of one element
   std::optional<DType> computed_in;
 };
 

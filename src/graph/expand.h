@@ -100,9 +100,9 @@ class Expander {
     const config::Scope* scope = nullptr;
     PathScope* paths = nullptr;
     ItemNames* names = nullptr;
-    Position called_from;    // of the outermost block call
-    int depth = 0;           // of block calls
-    Share* share = nullptr;  // of the innermost item with share:, if any
+    Position called_from;    // position of the outermost block call
+    int depth = 0;           // depth of block calls
+    Share* share = nullptr;  // share of the innermost item with share:, if any
   };
   /// A layer before it becomes a node.
   struct Layer {
@@ -110,7 +110,7 @@ class Expander {
     Position where;
     const config::Node* value = nullptr;
     std::vector<ValueId> inputs;
-    Position from = {};  // of its `from:`
+    Position from = {};  // position of its `from:`
   };
 
   void find_outputs(const ItemNames& names);

@@ -102,7 +102,7 @@ void FigureMaker::tell_edges(const OutlineItem& item, ValueId read, FigureBox& b
     if (value != read) others.push_back(name_of(value, item.path));
   }
   if (!others.empty()) box.lines.push_back("reads " + joined(others));
-  const bool inside = item.path.find('.') != std::string::npos;  // of a block, for all like it
+  const bool inside = item.path.find('.') != std::string::npos;  // in a block, for all like it
   for (const NamedOutput& output : graph_.outputs) {
     if (inside) break;
     const NodeId producer = graph_.values[static_cast<std::size_t>(output.value)].producer;
@@ -189,7 +189,7 @@ std::string FigureMaker::structure(const OutlineItem& item) const {
   return text;
 }
 
-/// Those within an item whose own content is not drawn again: names for known structures.
+/// Adds blocks within an item whose content is not drawn again: names for known structures.
 void FigureMaker::add_blocks_of(const OutlineItem& item) {
   const auto add = [&](const Series& series) {
     for (const OutlineItem& inner : series) {
@@ -253,7 +253,7 @@ class Outliner {
     return made;
   }
 
-  /// Of the joining layer `join`.
+  /// Branches of the joining layer `join`.
   [[nodiscard]] std::vector<std::vector<OutlineItem>> branches(NodeId begin, NodeId join,
                                                                std::size_t depth) const {
     std::vector<std::vector<OutlineItem>> made(
@@ -268,7 +268,7 @@ class Outliner {
   }
 
   const Graph& graph_;
-  std::vector<std::vector<std::string>> parts_;  // of each node's path
+  std::vector<std::vector<std::string>> parts_;  // parts of each node's path
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace trainyard {
 enum class BoxKind {
   weights,     // a layer that multiplies by parameters
   parameters,  // another layer with parameters, as batch norm
-  join,        // of several values
+  join,        // a join of several values
   block,
   plain,
 };
@@ -24,7 +24,7 @@ struct FigureBox {
   std::string tip;                 // its path, and what else does not fit
   bool chained = true;             // reads what the box above it gives
   int times = 1;                   // equal ones, one after another
-  /// Of a join, drawn above it side by side; an empty one is a line.
+  /// Branches of a join, drawn above it side by side; an empty one is a line.
   std::vector<std::vector<FigureBox>> branches;
 };
 
@@ -55,8 +55,8 @@ struct Figure {
 struct OutlineItem {
   std::string path;                // "stage2.unit3"
   NodeId first = 0, last = 0;      // its nodes, both included; of a layer the last is its own
-  std::vector<OutlineItem> items;  // of a block; empty: a layer
-  /// Of a layer that joins branches, by index: "add1.0", "add1.1"; an empty one passes on what it
+  std::vector<OutlineItem> items;  // items of a block; empty: a layer
+  /// Branches of a joining layer, by index: "add1.0", "add1.1"; an empty one passes on what it
   /// reads.
   std::vector<std::vector<OutlineItem>> branches;
 };

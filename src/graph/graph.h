@@ -54,10 +54,10 @@ struct Graph {
   std::vector<ValueId> inputs;       // what the network reads first, then what losses compare with
   std::int64_t vocabulary = 0;       // inputs[0] holds tokens below it, i32 [n, t]; 0: numbers
   ValueId mask = -1;                 // the mask that the samples' lengths make (masks.h); -1: none
-  std::map<ValueId, ValueId> masks;  // of sequences with padding: i32 [n, t], an input
+  std::map<ValueId, ValueId> masks;  // masks of sequences with padding: i32 [n, t], an input
   ValueId output = -1;               // logits, if the file ends in softmax and the loss peels it
   bool output_is_logits = true;      // false: the network ends in softmax or sigmoid, for predict
-  /// Those of the file's `outputs`, until losses are attached.
+  /// The file's `outputs`, until losses are attached.
   std::vector<NamedOutput> outputs;
   /// "softmax" or "sigmoid" if the file ends in one, peeled or not; else "".
   std::string closing_activation;
@@ -73,7 +73,7 @@ struct Graph {
 struct GraphTotals {
   std::int64_t parameters_trainable = 0;
   std::int64_t parameters_total = 0;  // with running statistics, as Keras counts
-  std::int64_t multiply_adds = 0;     // of one sample, forward; conv and dense
+  std::int64_t multiply_adds = 0;     // work for one sample, forward; conv and dense
 };
 [[nodiscard]] GraphTotals totals(const Graph& graph);
 

@@ -21,7 +21,7 @@ struct Item {
   const config::Node* as = nullptr;
   const config::Node* from = nullptr;
   const config::Node* share = nullptr;
-  const config::Node* layers = nullptr;  // of `for`
+  const config::Node* layers = nullptr;  // layers of `for`
 };
 
 /// The kind of item that `name` denotes in this file; malformed if none.

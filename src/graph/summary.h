@@ -19,8 +19,8 @@ struct SummaryRow {
   std::string parameters_of;         // path of the layer whose parameters it uses; "": its own
   std::int64_t parameters = 0;       // trainable or frozen, of its own
   std::int64_t statistics = 0;       // running statistics
-  std::int64_t multiply_adds = 0;    // of one sample, forward
-  std::size_t activation_bytes = 0;  // of the output for the whole batch, in float32
+  std::int64_t multiply_adds = 0;    // work for one sample, forward
+  std::size_t activation_bytes = 0;  // bytes of the output for the whole batch, in float32
   bool with_loss = false;            // computed together with the loss, not by itself
   std::int64_t layers = 1;           // nodes
   Position where;
@@ -30,7 +30,7 @@ struct SummaryRow {
 struct Summary {
   Shape input;                  // with the batch
   std::string input_text;       // as a file has it
-  std::int64_t vocabulary = 0;  // of tokens; 0: the input is numbers
+  std::int64_t vocabulary = 0;  // number of tokens; 0: the input is numbers
   std::vector<SummaryRow> rows;
   GraphTotals totals;
   std::size_t activation_bytes = 0;

@@ -14,7 +14,7 @@ namespace trainyard {
 
 struct EvaluationRequest {
   std::string data = "val";  // see open_evaluated()
-  std::int64_t top = 5;      // of the top-k accuracy
+  std::int64_t top = 5;      // k of the top-k accuracy
   std::int64_t batch = 0;    // samples of a pass; 0: those of the run on one rank
 };
 
@@ -31,7 +31,7 @@ struct Evaluation {
   std::optional<ClassTables> tables;   // none: labels are not one class for each sample
   /// None if the network predicts at several positions, or its last layer has no loss.
   std::optional<PredictedSplit> predictions = {};
-  double seconds = 0;  // of the passes
+  double seconds = 0;  // time of the passes
 };
 
 /// Evaluates every sample of `data` once, by all ranks together: they get the same values, which do

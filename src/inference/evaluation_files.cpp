@@ -40,8 +40,8 @@ std::string points(const PredictedSplit& split, std::size_t c, std::size_t width
 /// A gnuplot script that draws a point for each sample, its target along x and the output along y,
 /// of at most the first four outputs in a panel each, with the line of equal numbers, below
 /// `title`, to the file name of `output`, .png or .svg, preceded by the variable `prefix` if that
-/// is set. Of many samples every k-th is drawn, at most 5,000. `split` has targets. It contains its
-/// data.
+/// is set. At most 5,000 samples are drawn, every k-th of more. `split` has targets. It contains
+/// its data.
 std::string predicted_script(const std::string& title, const PredictedSplit& split,
                              const std::filesystem::path& output) {
   const std::size_t width = split.outputs.size() / split.names.size();
@@ -151,7 +151,7 @@ std::string confusion_script(const std::string& title, const ConfusionMatrix& ma
 }
 
 constexpr std::size_t kMostMistakes = 40, kColumns = 8;
-constexpr std::int64_t kMostSide = 160;  // of an image, pixels
+constexpr std::int64_t kMostSide = 160;  // side of an image, pixels
 
 std::string text_below(const Dataset& set, const Mistake& mistake,
                        std::span<const std::string> names) {

@@ -64,7 +64,7 @@ std::vector<SampleField> fields_for(const RunConfig& run, const Graph& network, 
   return fields;
 }
 
-/// Those that batches bring; labels without a meaning are left out.
+/// Fields that batches bring; labels without a meaning are left out.
 std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& set,
                                     bool unlabelled) {
   const std::vector<SampleField> fields = set.fields();
@@ -108,7 +108,7 @@ InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& dev
                                    const InferenceOptions& options)
     : give_up_(device.ranks.get()) {
   RunConfig run = with_metrics(stored.config, options);
-  run.data.mix.reset();  // of training alone
+  run.data.mix.reset();  // mixing is for training alone
   const std::int64_t batch = batch_of(stored, options);
   Graph network = build_network(run, batch);
   require_fit(run, network, *data.set, *data.pipeline);

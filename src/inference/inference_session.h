@@ -26,11 +26,11 @@ namespace trainyard {
 struct InferenceData {
   std::unique_ptr<Dataset> set;
   std::unique_ptr<Pipeline> pipeline;             // prepared
-  std::optional<ClassWeightPolicy> weights = {};  // of the samples
+  std::optional<ClassWeightPolicy> weights = {};  // weights of the samples
   /// How the split differs from what the run recorded, which --changed-data allowed; on rank 0.
   std::vector<std::string> changes = {};
-  /// Of samples that cannot be read, by their indices: their outputs mean nothing. Null: the first
-  /// one is an error.
+  /// Samples that cannot be read, by index: their outputs mean nothing. Null: the first one is an
+  /// error.
   std::shared_ptr<Faults> faults = nullptr;
 };
 
@@ -39,8 +39,8 @@ struct InferenceOptions {
   bool keep_outputs = false;  // Model::output_rows()
   bool unlabelled = false;    // the samples have labels without a meaning, and no other targets
   std::vector<std::shared_ptr<const Metric>> metrics =
-      {};  // of the network's output, beside the run's
-  /// Of the network, whose output is the graph's in place of the last one's; "": the last one. See
+      {};  // metrics of the network's output, beside the run's
+  /// The layer whose output is the graph's in place of the last one's; "": the last one. See
   /// output_of_layer().
   std::string layer = "";
 };
@@ -63,7 +63,7 @@ class InferenceSession {
  private:
   std::unique_ptr<Model> model_;
   std::unique_ptr<Feeder> feeder_;
-  GiveUpOnError give_up_;  // of the device's ranks; last
+  GiveUpOnError give_up_;  // gives up for the device's ranks; last
 };
 
 /// The value that layer `layer` of `network`, the run's as it is trained, gives. Throws

@@ -32,7 +32,7 @@ std::shared_ptr<const LossOp> loss_of_output(const RunConfig& run) {
   return nullptr;
 }
 
-/// Of as many classes as there are outputs; those of a text's tokens are the tokens.
+/// Names of as many classes as there are outputs; a text's tokens name themselves.
 std::vector<std::string> names_for(const StoredModel& stored, const SamplesRecord& samples) {
   std::vector<std::string> names = samples.class_names;
   const bool tokens = stored.vocabulary && stored.vocabulary->size() == samples.classes;
@@ -107,7 +107,7 @@ class FaultsOfRanks {
   std::set<std::int64_t> told_;
 };
 
-constexpr int kDecimals = 6;  // of a probability in CSV, as in mistakes.csv
+constexpr int kDecimals = 6;  // decimals of a probability in CSV, as in mistakes.csv
 
 std::int64_t columns_of(const PredictionForm& form, std::int64_t top) {
   return std::min(top, std::ssize(form.names));

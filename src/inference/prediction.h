@@ -23,16 +23,16 @@ struct Prediction {
   /// The classes with the largest outputs, the largest first, equal ones by index; empty if an
   /// output is NaN, or the model predicts no classes.
   std::vector<PredictedClass> classes;
-  std::vector<float> values;  // of a model that predicts none: prediction_values()
+  std::vector<float> values;  // prediction_values(), if the model predicts no classes
 };
 
 /// How a model's outputs are read.
 struct PredictionForm {
-  std::vector<std::string> names;     // of the classes; empty: the model predicts values
-  SampleField target = {.name = ""};  // of values, with a mean or words; name "": without
-  double threshold = 0;               // of a single output: above it, it predicts class 1
+  std::vector<std::string> names;     // names of the classes; empty: the model predicts values
+  SampleField target = {.name = ""};  // target of values, with a mean or words; name "": without
+  double threshold = 0;               // a single output above it predicts class 1
   bool logits = true;                 // see SplitOutputs
-  bool softmax = false;               // of logits that are of no classes: a softmax
+  bool softmax = false;               // true for logits that are of no classes: a softmax
   std::int64_t width = 1;             // outputs of a sample
 };
 
@@ -42,7 +42,7 @@ struct PredictionForm {
                                              const SamplesRecord& samples);
 /// How the elements of a layer's output are read: as values. Throws as output_of_layer().
 [[nodiscard]] PredictionForm layer_form(const StoredModel& stored, const std::string& layer);
-/// Of a row of outputs, [width]: at most `top` classes.
+/// Prediction of a row of outputs, [width]: at most `top` classes.
 [[nodiscard]] Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
                                        std::int64_t top);
 
@@ -59,7 +59,7 @@ using TakeRows = std::function<void(std::span<const float> rows)>;
 
 struct PredictionRequest {
   std::int64_t batch = 0;  // samples of a pass; 0: those of the run on one rank
-  std::string layer = "";  // whose outputs are asked for; "": the last one's
+  std::string layer = "";  // layer whose outputs are asked for; "": the last one
 };
 
 /// Runs the network on every sample of `data`, by all ranks together. Rank 0 calls `take` as the

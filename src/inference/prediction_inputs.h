@@ -14,13 +14,13 @@ struct ColumnRows;  // inference/prediction_rows.h
 /// As the command line names them, in its order.
 struct NamedInputs {
   std::vector<std::string> paths;  // "-": standard input
-  std::vector<std::string> texts;  // of --text, after those
+  std::vector<std::string> texts;  // texts of --text, after those
   std::optional<std::string> standard_input = {};
 };
 
 struct PredictionInput {
   std::string name;        // as it is printed: a path, or the text itself
-  std::string text;        // of models of texts
+  std::string text;        // for models of texts
   std::string fault = {};  // why it cannot be predicted, a message; "": nothing is known against it
 };
 
@@ -47,9 +47,9 @@ struct PredictionInput {
                                                        const SamplesRecord& samples,
                                                        std::vector<PredictionInput>& inputs);
 
-/// Those inputs as samples of the model, with labels of 0. Texts become tokens as the run's source
-/// made them. An image that cannot be decoded is a fault (InferenceData::faults). Throws
-/// Error{data} for a file that is no image, or a text that cannot be tokens;
+/// Inputs as samples of the model, with labels of 0. Texts become tokens as the run's source made
+/// them. An image that cannot be decoded is a fault (InferenceData::faults). Throws Error{data} for
+/// a file that is no image, or a text that cannot be tokens;
 /// Error{config} for a run whose samples are neither images nor texts with one label;
 /// Error{checkpoint} if its vocabulary is missing or another one.
 [[nodiscard]] InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,

@@ -13,9 +13,9 @@ namespace trainyard {
 
 /// The rows of files: FILE:LINE of a table, FILE[INDEX] of arrays.
 struct PredictionRows {
-  std::vector<PredictionInput> inputs = {};  // that can be predicted
-  std::vector<std::string> faults = {};      // of the others
-  std::unique_ptr<Dataset> set = nullptr;  // of the inputs, with labels of 0; null: there are none
+  std::vector<PredictionInput> inputs = {};  // inputs that can be predicted
+  std::vector<std::string> faults = {};      // faults of the others
+  std::unique_ptr<Dataset> set = nullptr;    // inputs with labels of 0; null: there are none
 };
 
 /// Whether these inputs are such files: of a run of source table or arrays, and of one of source
@@ -30,7 +30,7 @@ struct PredictionRows {
 /// what the run reads, or of other samples than the run's.
 [[nodiscard]] PredictionRows open_rows(const StoredModel& stored, const SamplesRecord& samples,
                                        const NamedInputs& named);
-/// Those samples for the model.
+/// The samples of `set` for the model.
 [[nodiscard]] InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
                                          std::unique_ptr<Dataset> set);
 
@@ -38,9 +38,9 @@ struct PredictionRows {
 struct ColumnRows {
   RowsOptions options;
   std::string column;
-  std::vector<std::string> columns = {};  // of rows without a header
+  std::vector<std::string> columns = {};  // columns of rows without a header
 };
-/// Of a run of source texts or image_list.
+/// The columns of a run of source texts or image_list.
 [[nodiscard]] std::optional<ColumnRows> column_rows(const StoredModel& stored);
 /// True for .csv and .tsv.
 [[nodiscard]] bool is_table_name(const std::filesystem::path& path);

@@ -21,7 +21,7 @@ template <class Options>
   config::Fields fields(written, nullptr, "source", run.profile, diagnostics);
   declare(fields, options);
   diagnostics.raise();
-  options.limit = 0;  // of the split alone
+  options.limit = 0;  // the limit is the split's alone
   return options;
 }
 

@@ -64,7 +64,7 @@ __device__ Sum fold_warp(const Sum (&sums)[K], unsigned step, unsigned end, unsi
 #pragma unroll
     for (unsigned k = 0; k < K / 2; ++k) {
       Sum kept = sums[k], given = sums[k + K / 2];
-      if (upper) {  // by assignments, which are of registers, as a choice of addresses would not be
+      if (upper) {  // assignments are of registers, which a choice of addresses would not be
         kept = sums[k + K / 2];
         given = sums[k];
       }
@@ -147,7 +147,7 @@ __device__ typename F::Sum fold_strips(const F& /*f*/, const typename F::Sum (&s
                                        unsigned wide, std::int64_t /*rows*/, unsigned& column) {
   return fold_warp(strips, wide, kWarpThreads, column);
 }
-/// Of parts of groups, of which the thread's has `rows` rows.
+/// Sum over parts of groups; the thread's part has `rows` rows.
 template <class F, unsigned K>
 requires(has_parts<F>()) __device__ typename F::Sum
     fold_strips(const F& f, const typename F::Part (&strips)[K], unsigned wide, std::int64_t rows,

@@ -33,7 +33,7 @@ class SiblingBlocks {
   }
 
  private:
-  unsigned first_[kMostSiblings];  // of those that are not there: behind all
+  unsigned first_[kMostSiblings];  // absent siblings are behind all
   int count_ = 0;
   std::int64_t all_ = 0;
 };

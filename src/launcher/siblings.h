@@ -38,7 +38,7 @@ struct ColumnsCall {
   F f;
   typename F::Sum* partials;
 
-  /// Of a GPU's launch.
+  /// Blocks of a GPU's launch.
   [[nodiscard]] std::int64_t blocks() const { return grid.groups * grid.chunks; }
 };
 
@@ -62,7 +62,7 @@ struct SettledCall {
   Settle settle;
   F rows;
 
-  /// Of a GPU's launch.
+  /// Blocks of a GPU's launch.
   [[nodiscard]] std::int64_t blocks() const {
     return grid.groups * ((rows.calls().below() + grid.tall - 1) / grid.tall);
   }

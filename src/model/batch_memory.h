@@ -32,7 +32,7 @@ class BatchUpload {
   /// been enqueued before is the last to read the batch before it. Host memory may change once this
   /// returns. Waits until the batch kSlots before has been uploaded.
   void put(std::span<const Upload> parts);
-  /// Of the last batch.
+  /// Slot of the last batch.
   [[nodiscard]] std::size_t slot() const { return slot_; }
   [[nodiscard]] std::byte* at(std::size_t slot) const {
     return static_cast<std::byte*>(slots_[slot].device->data());
@@ -77,7 +77,7 @@ class BatchMemory {
   /// The same as a part of a launch; nothing if the batch is there.
   [[nodiscard]] CopyWords words() const;
   [[nodiscard]] std::size_t slots() const { return upload_ ? BatchUpload::kSlots : 1; }
-  /// Of the loaded batch.
+  /// Slot of the loaded batch.
   [[nodiscard]] std::size_t slot() const { return upload_ ? upload_->slot() : 0; }
   /// Where a part arrives, and with in_place is read.
   [[nodiscard]] std::byte* data(std::size_t part, std::size_t slot) const;
@@ -85,8 +85,8 @@ class BatchMemory {
  private:
   Compute compute_;
   std::vector<BatchPart> parts_;
-  std::vector<Upload> uploads_;          // by part: its offset in a slot, and what is loaded
-  std::byte* home_ = nullptr;            // of the first part that is copied there
+  std::vector<Upload> uploads_;          // for each part, its offset in a slot, and what is loaded
+  std::byte* home_ = nullptr;            // address of the first part that is copied there
   std::size_t home_bytes_ = 0;           // from there to the end of the last
   std::unique_ptr<BatchUpload> upload_;  // null: the queue works synchronously
 };

@@ -15,8 +15,8 @@ struct Compute {
   const ExecutorFactory& executors;
   const UpdateLaunches& launches;
   Queue* copies = nullptr;  // batches are uploaded on this one; null: `queue` works synchronously
-  // All-reduces of gradients on this one overlap the backward pass; null: they follow it. Of high
-  // priority: else a kernel of theirs would wait behind all blocks of the backward pass.
+  // All-reduces of gradients on this one overlap the backward pass; null: they follow it. Its
+  // priority is high: else their kernels would wait behind all blocks of the backward pass.
   Queue* sums = nullptr;
   // Bring batches to where a program reads them, on targets that merge launches; null: the queue
   // and the executors do.

@@ -37,7 +37,7 @@ namespace trainyard {
 /// of those that are not 0.
 class BatchResults {
  public:
-  /// Of a program that is bound. Everything must outlive it.
+  /// Results of a bound program. Everything must outlive it.
   BatchResults(const Compute& compute, const TrainingGraph& graph, const ModelMemory& memory,
                const Program& program);
 
@@ -51,7 +51,7 @@ class BatchResults {
 
   const Compute& compute_;
   std::vector<ResultTable> tables_;
-  ResultTable common_;  // of no values
+  ResultTable common_;  // table without values
   double* totals_;
 };
 
@@ -183,21 +183,21 @@ class Model {
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
   std::unique_ptr<BatchResults> train_results_, eval_results_;
-  std::unique_ptr<Executor> pack_;  // of all weights; null: the executors read them as they are
+  std::unique_ptr<Executor> pack_;  // packs all weights; null: the executors read them as they are
   std::unique_ptr<OutputRows> output_rows_;
   // From the host's images to the first layer's, by BatchMemory::slot(); empty: not needed.
   std::vector<std::unique_ptr<Executor>> reorder_images_;
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
-  std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // of the batch, with those
+  std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // transforms of the batch, with those
   std::unique_ptr<DeviceArray<ColourTransform>> colours_;
   std::unique_ptr<DeviceArray<PairMix>> mixes_;
-  std::vector<std::span<const std::byte>> parts_;  // of the batch
+  std::vector<std::span<const std::byte>> parts_;  // parts of the batch
   std::unique_ptr<BatchMemory> batch_memory_;
   std::int64_t epoch_ = 0;  // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
-  std::array<RepeatedWork, 2> evaluations_;  // by EvaluatedSplit
+  std::array<RepeatedWork, 2> evaluations_;  // indexed by EvaluatedSplit
 };
 
 /// The value; a NaN loses its sign and payload. Which of two NaNs a sum propagates is unspecified,

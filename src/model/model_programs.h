@@ -29,9 +29,9 @@ struct ModelOptions {
   std::uint64_t seed = 0;
   int slots = 0;  // optimizer state blocks
   std::optional<AverageOptions> average = {};
-  bool accumulates = false;       // more than one micro-batch per step
-  std::int64_t shards = 1;        // of a micro-batch on this rank, each a batch: a power of two
-  bool train = true;              // false: the evaluation program alone
+  bool accumulates = false;  // more than one micro-batch per step
+  std::int64_t shards = 1;   // shards of a micro-batch on this rank, each a batch: a power of two
+  bool train = true;         // false: the evaluation program alone
   std::int64_t kept_outputs = 0;  // samples of the evaluated split whose outputs are kept; 0: none
   /// Over the replicas that train together, on the model's queue; null: one replica. Outlives the
   /// model.

@@ -84,7 +84,7 @@ class Attacher {
     }
   }
 
-  /// Of one sample: rank 0, or [t] with a label for each position.
+  /// Shape of a sample's labels: rank 0, or [t] with one for each position.
   [[nodiscard]] Shape label_shape() const {
     const auto label = std::ranges::find(objectives_.fields, kLabelField, &SampleField::name);
     return label == objectives_.fields.end() ? Shape{} : label->shape;

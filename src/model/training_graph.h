@@ -19,7 +19,7 @@ namespace trainyard {
 /// A metric of a graph, or one of several losses.
 struct GraphMetric {
   std::shared_ptr<const Metric> op;  // null: a loss
-  std::string column;                // of metrics.csv
+  std::string column;                // column in metrics.csv
   ValueId output = -1;     // [rows] or [rows, width]; -1: it is of the split (Metric::of_split)
   std::int64_t width = 1;  // numbers per row, whose sums follow those of the metrics before it
 };
@@ -50,7 +50,7 @@ struct TrainingGraph {
 struct Objectives {
   std::vector<std::shared_ptr<const LossOp>> losses;  // at least one, at most kMostLosses
   std::vector<std::shared_ptr<const Metric>> metrics;
-  std::vector<SampleField> fields = {SampleField{}};  // of the data; those that are read matter
+  std::vector<SampleField> fields = {SampleField{}};  // the data's; those that are read matter
   bool weighted = false;                              // samples have weights; masked positions do
   bool mixed = false;                                 // samples are mixed (kMixField)
 };

@@ -342,7 +342,7 @@ class SoftmaxOp final : public Op {
 };
 
 struct PreluAttributes {
-  double init = 0;  // of every slope
+  double init = 0;  // initial value of every slope
 };
 
 /// Any shape to the same shape. Parameter: alpha [c].

@@ -17,11 +17,11 @@ struct ConvAttributes {
   std::int64_t filters = 0;  // output channels
   config::Pair kernel{1, 1};
   config::Pair stride{1, 1};
-  Padding pad;  // of the larger map; see window.h
+  Padding pad;  // padding of the larger map; see window.h
   config::Pair dilation{1, 1};
   std::int64_t groups = 1;
   bool bias = true;
-  Initializer init;  // of the kernel
+  Initializer init;  // initializer of the kernel
   double l2 = 0;     // Keras's l2 on the kernel
 };
 

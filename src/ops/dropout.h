@@ -73,7 +73,7 @@ class GaussianNoiseOp final : public Op {
   GaussianNoiseAttributes attributes_;
 };
 
-/// Those above, in the order of the reference.
+/// The ops above, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Op>> dropout_kinds();
 
 }  // namespace trainyard

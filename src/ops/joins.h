@@ -79,7 +79,7 @@ class MinimumOp final : public Op {
   [[nodiscard]] Contract contract() const override;
 };
 
-/// Those above, in the order of the reference.
+/// The ops above, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Op>> join_kinds();
 
 }  // namespace trainyard

@@ -8,7 +8,7 @@
 // its share s of the target, in [0, 1], which is (1 - s) times the label's plus s times the
 // other's.
 //
-// Of a sequence of values [n, classes, 1, t] each position is a row as a sample's is otherwise:
+// Each position of a sequence of values [n, classes, 1, t] is a row, as a sample is otherwise:
 // labels are i32 [n, t], weights f32 [n, t]. Without weights a position's loss is divided by t, so
 // that a sample's is the mean over its positions.
 //
@@ -32,9 +32,9 @@ namespace trainyard {
 struct LossKind {
   std::string_view name, help;
   bool smooths = false;            // has label_smoothing
-  std::int64_t least_classes = 1;  // of outputs
+  std::int64_t least_classes = 1;  // least number of outputs
 };
-/// Those that include an activation: a softmax and a sigmoid.
+/// Losses that include an activation: a softmax and a sigmoid.
 inline constexpr std::string_view kCrossEntropy = "cross_entropy";
 inline constexpr std::string_view kBinaryCrossEntropy = "binary_cross_entropy";
 /// Every loss, in the order of the reference.
@@ -42,9 +42,9 @@ inline constexpr std::string_view kBinaryCrossEntropy = "binary_cross_entropy";
 
 struct LossAttributes {
   double label_smoothing = 0;    // in [0, 1); of losses that smooth
-  std::string output;            // of the network, by name; "": its last layer
+  std::string output;            // output of the network, by name; "": its last layer
   std::string target = "label";  // field of the data that it is compared with
-  double weight = 1;             // of the loss in the sum of a network's losses
+  double weight = 1;             // factor of the loss in the sum of a network's losses
 };
 
 /// [[n, classes], target, weights?, mixed targets?] to [n], or [[n, classes, 1, t], labels [n, t],

@@ -173,9 +173,9 @@ using Measure = RegressionMetricOp::Measure;
 /// Numbers of each output in a row.
 std::int64_t numbers_of(Measure measure) { return measure == Measure::r2 ? 4 : 1; }
 
-/// Of output c of sums [4, outputs].
+/// R2 of output c of sums [4, outputs].
 double r2_of_output(std::span<const double> sums, std::size_t c, double rows) {
-  constexpr double kSpread = 1e-12;  // of the squares, below which a target counts as constant
+  constexpr double kSpread = 1e-12;  // part of the squares below which a target is constant
   const std::size_t outputs = sums.size() / 4;
   const double left = sums[c], sum = sums[outputs + c];
   const double squares = sums[2 * outputs + c] + sums[3 * outputs + c];

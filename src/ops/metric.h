@@ -101,7 +101,7 @@ struct ClassCounts {
 struct ClassRatio {
   std::string_view name, help;
   double (*of)(std::span<const double> sums);
-  bool both = false;  // of both classes of a single output, instead of class 1
+  bool both = false;  // F1 of both classes of a single output, instead of class 1
 };
 
 /// Precision, recall and F1, their averages over classes, and balanced accuracy: [[n, outputs],
@@ -146,9 +146,9 @@ class LikelihoodOp final : public Metric {
 ///   mae   mean_absolute_error: |x - t| of each output
 ///   rmse  root_mean_squared_error: (x - t)^2 of each output; the mean of the roots of their means
 ///   r2    r2_score: 1 - sum of (x - t)^2 / sum of (t - mean of t)^2, from (x - t)^2, t and t^2 of
-///         each output, the last as a rounded square and what it lacks. Of a target that is
-///         constant, up to a deviation of a millionth of its root mean square, 1 if every x is t,
-///         else 0; NaN of fewer than two rows.
+///         each output, the last as a rounded square and what it lacks. A constant target, up to a
+///         deviation of a millionth of its root mean square, gives 1 if every x is t, else 0;
+///         fewer than two rows give NaN.
 class RegressionMetricOp final : public Metric {
  public:
   enum class Measure { mae, rmse, r2 };

@@ -39,7 +39,7 @@ class NormOp final : public ChannelParameterOp {
 };
 
 struct LrnAttributes {
-  std::int64_t size = 5;  // of the window: odd
+  std::int64_t size = 5;  // size of the window: odd
   double alpha = 1e-4;
   double beta = 0.75;
   double k = 1;
@@ -79,7 +79,7 @@ class ScaleOp final : public ChannelParameterOp {
   ScaleAttributes attributes_;
 };
 
-/// Those above, in the order of the reference.
+/// The ops above, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Op>> norm_kinds();
 
 }  // namespace trainyard

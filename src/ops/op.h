@@ -85,7 +85,7 @@ struct Signature {
   std::vector<Shape> outputs;
   std::vector<ParameterSpec> parameters;
   std::vector<StatisticSpec> statistics;
-  std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
+  std::int64_t multiply_adds = 0;  // work of one forward pass over the whole batch (conv and dense)
   std::int64_t saved_bytes = 0;    // the most that forward_train saves for backward besides values
   std::int64_t workspace_bytes = 0;  // the most that one step needs for itself on any device,
                                      // libraries apart
@@ -98,8 +98,8 @@ struct Contract {
   bool backward_reads_outputs = false;
   bool synced_backward = false;     // backward_data computes the parameters' gradients too
   bool in_place_forward = false;    // output 0 may overwrite input 0, if that appears only once
-  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
-  int in_place_gradient = 0;        // that of this input
+  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0: int
+                                    // in_place_gradient = 0;        // the gradient of this input
   bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
                                     // (identity; flatten if the layouts agree)
   bool alias_gradient = false;      // every input's gradient is the output's gradient (add)

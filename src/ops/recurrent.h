@@ -9,9 +9,9 @@ namespace trainyard {
 
 struct RecurrentAttributes {
   enum class Cell { lstm, gru, simple_rnn } cell = Cell::lstm;
-  enum class Gates { hard_sigmoid, sigmoid } gates = Gates::hard_sigmoid;  // of an lstm and a gru
+  enum class Gates { hard_sigmoid, sigmoid } gates = Gates::hard_sigmoid;  // for an lstm and a gru
   enum class Activation { tanh, relu } activation = Activation::tanh;
-  enum class Reset { after, before } reset = Reset::after;  // of a gru
+  enum class Reset { after, before } reset = Reset::after;  // for a gru
   /// How both directions of a layer are joined; none: it has one.
   enum class Join { none, concat, add, average, multiply } bidirectional = Join::none;
 
@@ -19,14 +19,14 @@ struct RecurrentAttributes {
   bool return_sequences = false;  // the state after every step, else after the last
   Initializer init;
   Initializer recurrent_init;
-  bool forget_bias = true;       // of an lstm: the bias of its forget gate starts at 1, not at 0
+  bool forget_bias = true;       // for an lstm: the bias of its forget gate starts at 1, not at 0
   double dropout = 0;            // fraction of zeros among the inputs of a gate, in [0, 1)
   double recurrent_dropout = 0;  // the same of the state
   bool backwards = false;        // from the last step to the first
   bool in_order = false;         // then put out states in the order of the input's steps
   bool mask = false;             // a second input: steps where it is 0 are left out
-  double l2 = 0;                 // of the inputs' weights
-  double recurrent_l2 = 0;       // of the state's
+  double l2 = 0;                 // for the inputs' weights
+  double recurrent_l2 = 0;       // for the state's weights
 };
 
 /// YAML names: lstm (Hochreiter and Schmidhuber 1997 with the forget gate of Gers et al. 2000), gru

@@ -1,5 +1,5 @@
-// Of sequences: a learned vector for each token, and one value of each channel from the steps,
-// without those that a mask leaves out.
+// Ops of sequences: a learned vector for each token, and one value of each channel from the steps
+// that a mask keeps.
 #pragma once
 
 #include <cstdint>

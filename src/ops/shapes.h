@@ -43,7 +43,7 @@ struct ShiftAttributes {
   enum class Kind { pad, crop, slice } kind = Kind::pad;
   Margins margins;                   // added by pad, removed by crop
   std::int64_t front = 0, back = 0;  // channels that pad adds before and after
-  double value = 0;                  // of what pad adds
+  double value = 0;                  // value that pad adds
   MapAxis axis = MapAxis::channels;  // slice
   std::int64_t begin = 0;            // slice; below 0: from the end
   std::int64_t end = 0;              // slice; 0 or below: from the end
@@ -141,7 +141,7 @@ class OneHotOp final : public Op {
   std::int64_t vocabulary_;
 };
 
-/// Those above, in the order of the reference.
+/// The ops above, in the order of the reference.
 [[nodiscard]] std::span<const config::Kind<Op>> shape_kinds();
 
 }  // namespace trainyard

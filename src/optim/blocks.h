@@ -49,10 +49,10 @@ struct Norms {
 
 /// On the device; nothing for a rule without a trust ratio.
 struct NormBlocks {
-  const SegmentSpans* segments = nullptr;  // those of the rule, of UpdateBlocks::spans
+  const SegmentSpans* segments = nullptr;  // segments of the rule, of UpdateBlocks::spans
   std::int64_t segment_count = 0;
-  Norms* partials = nullptr;  // by span
-  Norms* norms = nullptr;     // by segment, of all segments
+  Norms* partials = nullptr;  // indexed by span
+  Norms* norms = nullptr;     // indexed by segment, of all segments
 };
 
 /// The blocks of one step. All arrays have arithmetic type `type` and hold whole chunks.
@@ -62,13 +62,13 @@ struct UpdateBlocks {
   void* gradients = nullptr;  // mean over the global batch; a rule's direction takes its place
   std::vector<void*> slots;   // optimizer state, in the order of slots()
   const Segment* segments = nullptr;
-  const ChunkSpan* spans = nullptr;  // those of a rule, or all
+  const ChunkSpan* spans = nullptr;  // spans of a rule, or all
   std::int64_t span_count = 0;
-  std::int64_t chunks = 0;                // of all these spans
+  std::int64_t chunks = 0;                // chunks of all these spans
   const StepState* state = nullptr;       // has lr; a withheld step changes no weights
-  const MicroBatches* of_step = nullptr;  // of which some may not count; null: all do
+  const MicroBatches* of_step = nullptr;  // the step's, of which some may not count; null: all do
   GradientClip clip;                      // a rule reads its gradients clipped
-  double* running_number = nullptr;       // of a rule that has one, see rules.h
+  double* running_number = nullptr;       // number of a rule that has one, see rules.h
   NormBlocks norms;
   PackedTable packed;                 // which a rule writes besides the weights
   std::uint32_t* finished = nullptr;  // see finished_rows(); null: the rule does not end the step
@@ -77,11 +77,11 @@ struct UpdateBlocks {
 
 /// Running statistics and those of a batch, flat.
 struct StatisticBlocks {
-  void* running = nullptr;      // of the type of the weights
+  void* running = nullptr;      // elements have the type of the weights
   const void* batch = nullptr;  // summed over ranks and micro-batches
   const StatisticPolicy* rules = nullptr;
   const StepState* state = nullptr;
-  const double* replicas = nullptr;  // whose statistics are summed
+  const double* replicas = nullptr;  // replicas whose statistics are summed
   std::int64_t chunks = 0;
 };
 

@@ -25,7 +25,7 @@ namespace trainyard {
 
 /// The sums of spans, and then of all of them, in double and in a fixed order.
 struct SpanSums {
-  double* partials = nullptr;         // by span
+  double* partials = nullptr;         // indexed by span
   std::uint32_t* finished = nullptr;  // see finished_rows() of the launchers
 
   template <class Team>
@@ -48,7 +48,7 @@ struct GradientFinish {
   /// The sum of the samples' weights over all ranks, and the number of those that are not 0; null:
   /// samples have none.
   const double* weights = nullptr;
-  double samples = 1;  // of a step
+  double samples = 1;  // samples of a step
   SpanSums sums;
   double* norm = nullptr;     // the 2-norm of the result
   double* skipped = nullptr;  // set to 1 if no sample counts; not needed without weights
@@ -56,9 +56,9 @@ struct GradientFinish {
   StepState* state = nullptr;
   const BiasedMeans* biased = nullptr;
   std::int64_t biased_count = 0;
-  const double* replicas = nullptr;  // whose batch means are summed
+  const double* replicas = nullptr;  // replicas whose batch means are summed
   PackedTable packed;                // gradients that a pass has left so, in the first form
-  ResultSums results = {};  // of the batch, which the end needs; without columns: summed already
+  ResultSums results = {};  // the batch's, which the end needs; without columns: summed already
 };
 
 /// A row is a span: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
@@ -76,7 +76,7 @@ struct FinishGradients {
   const Segment* segments;
   const ChunkSpan* spans;
   std::int64_t span_count;
-  std::int64_t chunks;  // of the spans, for those who count bytes
+  std::int64_t chunks;  // chunks of the spans, for those who count bytes
   GradientFinish task;
 
   template <class Team>

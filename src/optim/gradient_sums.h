@@ -13,7 +13,7 @@ namespace trainyard {
 /// What a step sums over, in device memory. A sample counts unless its weight is 0; a micro-batch
 /// of which no sample counts on any rank is left out of the sums of gradients and statistics.
 struct MicroBatches {
-  double samples = 0;      // those that count, up to the last micro-batch
+  double samples = 0;      // samples that count, up to the last micro-batch
   std::int64_t count = 0;  // micro-batches that count, up to the last
   double replicas = 1;     // batches in these, over all ranks: whose statistics are summed
   bool counts = true;      // the last micro-batch does
@@ -24,7 +24,7 @@ struct JudgeMicroBatch {
   MicroBatches* of_step;
   const double* samples;  // the step's samples so far that count
   double replicas;        // batches of a micro-batch
-  bool first;             // of the step
+  bool first;             // first of the step
 
   TY_HD void operator()(std::int64_t /*unused*/) const {
     const MicroBatches before = first ? MicroBatches{.replicas = 0} : *of_step;

@@ -17,10 +17,10 @@ struct PackedForm {
   void* data = nullptr;  // null: there is none
   DType type = DType::f32;
   std::int64_t first = 0;     // element of the flat block that is the parameter's first
-  std::int64_t elements = 0;  // of the parameter; in the block padding follows them
+  std::int64_t elements = 0;  // elements of the parameter; in the block padding follows them
   std::uint32_t channels = 1, places = 1;
   std::int64_t filter_stride = 0, channel_stride = 1, place_stride = 0;
-  std::int64_t origin = 0;  // of the first element
+  std::int64_t origin = 0;  // origin of the first element
 
   [[nodiscard]] TY_HD std::int64_t offset(std::int64_t element) const {
     const auto index = static_cast<std::uint32_t>(element);
@@ -48,10 +48,10 @@ struct PackedForms {
   PackedForm form[2];
 };
 
-/// Those of every parameter; null: none.
+/// Packed forms of every parameter; null: none.
 struct PackedTable {
   const PackedForms* forms = nullptr;
-  std::size_t bytes = 0;  // of what they refer to, for those who count bytes
+  std::size_t bytes = 0;  // bytes that these refer to, for those who count bytes
 };
 
 /// store(i, load(i)) for the elements i of the parameter that are among `count` of the block from

@@ -34,7 +34,7 @@ class ScaledSchedule final : public Schedule {
   }
 
  private:
-  /// Of its own warm-up.
+  /// Steps of its own warm-up.
   [[nodiscard]] std::int64_t length_of_warmup(std::int64_t steps_per_epoch) const {
     return std::llround(warmup_epochs_ * static_cast<double>(steps_per_epoch));
   }

@@ -27,9 +27,9 @@ struct ResultValues {
 struct ResultTable {
   static constexpr std::int64_t kMost = 16;
   ResultValues list[kMost];
-  std::int64_t count = 0;            // of the list
-  std::int64_t samples = 0;          // of the batch, or all their positions
-  std::int64_t positions = 1;        // of a sample
+  std::int64_t count = 0;            // length of the list
+  std::int64_t samples = 0;          // samples of the batch, or all their positions
+  std::int64_t positions = 1;        // positions of a sample
   const float* weights = nullptr;    // [samples]; null: all count
   const StepState* state = nullptr;  // number of valid samples
 

@@ -20,8 +20,8 @@ struct Element {
 
 /// The weight decays of a parameter.
 struct WeightDecays {
-  double added = 0;      // to the gradient or direction
-  double decoupled = 0;  // that the weights are multiplied by
+  double added = 0;      // term added to the gradient or direction
+  double decoupled = 0;  // factor that multiplies the weights
 };
 
 /// The numbers that a rule's step gets for one parameter.
@@ -29,7 +29,7 @@ struct StepScalars {
   double rate = 0;  // learning rate, with the parameter's multiplier, trust ratio and Keras's decay
   double decay = 0;           // weight decay that is added to the gradient or direction
   std::int64_t finished = 0;  // finished steps
-  double running = 1;         // of rules with advanced(), see rules.h
+  double running = 1;         // for rules with advanced(), see rules.h
 };
 
 /// Where epsilon is: sqrt(a) + eps (Keras, torch, Caffe, MXNet up to 0.9.5), or sqrt(a + eps)

@@ -17,8 +17,8 @@ struct SpanSquares {
   const T* weights;
   const T* gradients;
   const ChunkSpan* spans;
-  std::int64_t chunks;  // of these, for those who count bytes
-  GradientClip clip;    // of the gradients
+  std::int64_t chunks;  // chunks of these, for those who count bytes
+  GradientClip clip;    // clipping of the gradients
   Norms* partials;
 
   template <class Team>

@@ -80,11 +80,11 @@ struct RuleSpans {
   Rule rule;
   At blocks;
   T* gradients;
-  const ChunkSpan* spans;  // those of the rule
-  std::int64_t chunks;     // of these, for those who count bytes
+  const ChunkSpan* spans;  // spans of the rule
+  std::int64_t chunks;     // chunks of these, for those who count bytes
   const Segment* segments;
   const StepState* state;
-  GradientClip clip;             // of the gradients as this loop reads them
+  GradientClip clip;             // clipping of the gradients as this loop reads them
   const double* running_number;  // not read unless the rule has one
   const Norms* norms;            // not read unless the rule has a trust ratio
   double time_decay;             // Keras's decay: lr / (1 + time_decay * finished steps)

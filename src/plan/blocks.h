@@ -22,7 +22,7 @@ struct PlanStep;
 struct BlockEntry {
   std::string name;  // "stage1.unit1.add1.0.cbr1.conv1.weight"
   NodeId node = -1;
-  std::size_t index = 0;  // of the node's parameters or statistics
+  std::size_t index = 0;  // index in the node's parameters or statistics
   Shape shape;
   std::int64_t offset = 0;
 };
@@ -45,7 +45,7 @@ struct PackedLayout {
   [[nodiscard]] const PackedEntry* find(std::int64_t parameter, const WeightShape& shape) const;
   [[nodiscard]] TensorView view(std::byte* block, const PackedEntry& entry) const;
 };
-/// Of a packed weight: [padded_filters, height, width, padded_channels].
+/// Layout of a packed weight: [padded_filters, height, width, padded_channels].
 [[nodiscard]] Layout packed_layout(const WeightShape& shape);
 
 /// Parameters in backward order of the nodes that own them, each at a multiple of kChunk elements.
@@ -79,9 +79,9 @@ struct BlockLayout {
 
 /// A slice of the gradient block that is all-reduced as a whole.
 struct GradientBucket {
-  std::int64_t first = 0;  // of its elements
+  std::int64_t first = 0;  // first of its elements
   std::int64_t count = 0;
-  std::size_t steps = 0;  // of the plan, after which nothing writes to it
+  std::size_t steps = 0;  // steps of the plan, after which nothing writes to it
   bool operator==(const GradientBucket&) const = default;
 };
 

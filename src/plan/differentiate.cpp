@@ -152,8 +152,8 @@ class Differentiator {
   }
 
   /// Appends a step that computes gradients of parameters. The first step to reach a parameter that
-  /// several nodes share writes to the gradient block, the later ones add to it. Those of a frozen
-  /// node are discarded: the block holds only what is trained.
+  /// several nodes share writes to the gradient block, the later ones add to it. Gradients of a
+  /// frozen node are discarded: the block holds only what is trained.
   void push_with_parameters(PlanStep step) {
     const NodeId id = step.node;
     const Node& node = graph_.nodes[id];
@@ -268,12 +268,12 @@ class Differentiator {
   Plan& plan_;
   const Graph& graph_;
   bool train_;
-  std::vector<NodeId> owners_;        // of each node's parameters
+  std::vector<NodeId> owners_;        // owner of each node's parameters
   std::vector<std::size_t> written_;  // by NodeId of an owner: how many of its parameters'
                                       // gradients, from the first one on, a step wrote
-  std::vector<Gradient> gradients_;   // by ValueId
-  std::vector<bool> trainable_;       // by NodeId
-  std::vector<bool> needs_gradient_;  // by ValueId
+  std::vector<Gradient> gradients_;   // indexed by ValueId
+  std::vector<bool> trainable_;       // indexed by NodeId
+  std::vector<bool> needs_gradient_;  // indexed by ValueId
 };
 
 /// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.

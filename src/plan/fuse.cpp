@@ -51,7 +51,7 @@ class ResidualSums {
     for (const Node& node : graph.nodes) shared_.insert(node.parameters_of);
   }
 
-  /// The input of `node` produced by that bn, or -1. Of two, the later: it need not move past the
+  /// The input of `node` produced by that bn, or -1. The later of two: it need not move past the
   /// other branch.
   [[nodiscard]] int branch_of(const Node& node) const {
     if (node.op->type() != "add" || node.inputs.size() != 2) return -1;

@@ -124,7 +124,7 @@ class Assigner {
   const Graph& source_;
   const Target& target_;
   LaidOutGraph out_;
-  std::vector<ValueId> renamed_;                                      // of the source's values
+  std::vector<ValueId> renamed_;  // new names of the source's values
   using ReorderKey = std::tuple<ValueId, std::string, std::int64_t>;  // the layout's text, padding
   std::map<ReorderKey, ValueId> reordered_;
 };
@@ -172,7 +172,7 @@ class Slicer {
 
   LaidOutGraph& laid_out_;
   const Target& target_;
-  std::vector<int> readers_;  // by ValueId
+  std::vector<int> readers_;  // indexed by ValueId
 };
 
 }  // namespace

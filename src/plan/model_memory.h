@@ -29,16 +29,16 @@ struct WeightBlocks {
 class ModelMemory {
  public:
   struct Sizes {
-    DType type = DType::f32;     // of parameters, gradients, state and statistics: f32 or f64
+    DType type = DType::f32;     // type of parameters, gradients, state and statistics: f32 or f64
     int slots = 0;               // optimizer state blocks
     bool averages = false;       // has a second copy of weights and running statistics
     bool packs_average = false;  // a program reads the packed weights of that copy
     std::size_t input_bytes = 0;
-    std::size_t staging_bytes = 0;  // of images before conversion to the input's layout and type
+    std::size_t staging_bytes = 0;  // images before conversion to the input's layout and type
     std::int64_t batch = 1;
     bool accumulates = false;  // has a second gradient block for the sum over micro-batches
-    std::int64_t shards = 1;   // of a micro-batch, a power of two: log2(shards) blocks for their
-                               // sums
+    std::int64_t shards = 1;   // shards of a micro-batch, a power of two: log2(shards) blocks for
+                               // their sums
     std::int64_t results = 0;  // doubles per batch: its loss and metrics
     std::int64_t outputs = 0;  // numbers per sample that the network gives
     std::int64_t kept = 0;     // samples whose outputs are kept, see output_rows()

@@ -1,6 +1,6 @@
 // The passes that make a plan, in the order in which plan_for() runs them.
 //
-// A pass works where the target and the op can (Can), and is nothing to do otherwise. Those that
+// A pass works where the target and the op can (Can), and is nothing to do otherwise. Passes that
 // take a Plan note themselves in Plan::passed and refuse to run after a later one (Error{bug}).
 #pragma once
 

@@ -59,7 +59,7 @@ Plan plan_for(const Graph& graph, const Target& target, const PlanRequest& reque
   const ValueId loss = request.train ? renamed(request.loss) : -1;
   std::vector<ValueId> kept;
   for (const ValueId value : request.kept) kept.push_back(renamed(value));
-  const BlockLayout blocks = lay_out_blocks(plan.laid_out.graph);  // of layers with all biases
+  const BlockLayout blocks = lay_out_blocks(plan.laid_out.graph);  // the layers', with all biases
   if (request.train) cancel_biases(plan, kept);
   differentiate(plan, loss, kept);
   absorb_relus(plan);

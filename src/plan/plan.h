@@ -104,8 +104,8 @@ struct ChannelSlice {
 /// A graph whose values have layouts; nodes of type "reorder" convert where layouts differ.
 struct LaidOutGraph {
   Graph graph;
-  std::vector<Layout> layouts;       // by ValueId of `graph`
-  std::vector<ChannelSlice> slices;  // by ValueId of `graph`
+  std::vector<Layout> layouts;       // indexed by ValueId of `graph`
+  std::vector<ChannelSlice> slices;  // indexed by ValueId of `graph`
   std::vector<ValueId> renamed;      // ValueId before to ValueId in `graph`, -1 for unused values
 };
 
@@ -185,7 +185,7 @@ struct PlanRequest {
 
 /// What the executor of a step needs besides its tensors, in bytes.
 struct StepNeeds {
-  std::size_t workspace = 0;  // of this step alone
+  std::size_t workspace = 0;  // need of this step alone
   std::size_t reserve = 0;    // from forward_train to the node's backward steps
 };
 

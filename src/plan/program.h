@@ -17,8 +17,8 @@ namespace trainyard {
 
 /// A non-finite value and the step that first wrote it.
 struct NonFinite {
-  std::size_t step = 0;  // of the plan
-  std::string path;      // of the layer
+  std::size_t step = 0;  // step of the plan
+  std::string path;      // path of the layer
   std::string what;      // "output", "input gradient", "parameter gradient"
   Position where;        // its line in the YAML file
 };
@@ -27,8 +27,8 @@ struct NonFinite {
 struct StepTime {
   std::string name;
   double seconds = 0;
-  double gflop = 0;     // of its direct form (flop_of)
-  Algorithm algorithm;  // of its product
+  double gflop = 0;     // work of its direct form (flop_of)
+  Algorithm algorithm;  // algorithm of its product
 };
 
 /// A gradient that is left packed.
@@ -90,7 +90,7 @@ class Program {
   struct BoundStep {
     std::unique_ptr<Executor> executor;
     StepTensors tensors;
-    std::unique_ptr<Event> done;  // of a step of the side queue
+    std::unique_ptr<Event> done;  // event of a step of the side queue
     bool done_by_sibling = false;
     bool left_out = false;  // see leave_packed()
   };

@@ -54,7 +54,7 @@ struct Target {
 /// The reference device: all tensors plain.
 [[nodiscard]] Target reference_target(Precision precision);
 /// A GPU through cuDNN: maps and input n, h, w, c, with the channels of a pixel padded to 16 bytes.
-/// That is 8 channels of 16 bits or 4 of 32: cuDNN's tensor-core engines (bf16, fp16 and tf32)
+/// These are 8 channels of 16 bits or 4 of 32: cuDNN's tensor-core engines (bf16, fp16 and tf32)
 /// require channel counts that are such multiples, and in fp32 too every pixel is aligned for
 /// vector loads of 4 floats. This target has no fp64 (Error{bug}).
 [[nodiscard]] Target cuda_target(Precision precision);

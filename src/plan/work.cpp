@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-/// Of the elements with their padding: between those of a slice there are elements of other slices.
+/// Bytes of the elements with their padding, without those of other slices in between.
 std::size_t stored_bytes(const PlanTensor& tensor) {
   const Layout& layout = tensor.layout;
   const std::int64_t elements =
@@ -59,7 +59,7 @@ std::size_t bytes_written(const Plan& plan, const PlanStep& step) {
   return bytes_of(plan, {is_forward(step) ? &step.outputs : &step.input_gradients});
 }
 
-/// Of parameters, their gradients, the batch's statistics and the reserve.
+/// Bytes of parameters, their gradients, the batch's statistics and the reserve.
 std::size_t bytes_besides_values(const Plan& plan, const PlanStep& step) {
   const Node& node = plan.node_of(step);
   const DType type = plan.target.arithmetic();

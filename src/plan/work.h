@@ -12,7 +12,7 @@ namespace trainyard {
 /// recurrent layer, in each of its steps (forward, gradient of the input, gradient of the
 /// parameters); a step that computes both gradients counts twice. Other ops are not counted. Pure.
 [[nodiscard]] double flop_of(const Plan& plan);
-/// Of one of its steps.
+/// FLOP of one of its steps.
 [[nodiscard]] double flop_of(const Plan& plan, const PlanStep& step);
 
 /// Bytes that the steps of a training program read plus those that they write, each step counted

@@ -53,8 +53,8 @@ class StopSignals {
 /// What stops a rank; by default nothing does.
 struct StopCauses {
   const StopSignals* signals = nullptr;  // null: they are not handled
-  const Clock* clock = nullptr;          // of the time limit; null: there is none
-  double end = 0;                        // of the time, in seconds on the clock
+  const Clock* clock = nullptr;          // clock of the time limit; null: there is none
+  double end = 0;                        // end of the time, in seconds on the clock
 };
 
 /// A signal, or the end of `max_seconds` from now on; 0: no time limit.
@@ -98,8 +98,8 @@ class StopVote {
   Queue& queue_;
   StopCauses causes_;
   std::int64_t results_kept_;
-  double request_ = 0;      // before a step 1 if this rank requests a vote; then all ranks' sum
-  bool requested_ = false;  // by any rank, as of the last step
+  double request_ = 0;      // 1 before a step if this rank requests a vote; then all ranks' sum
+  bool requested_ = false;  // some rank has requested it, as of the last step
   std::int64_t step_ = 0;   // the last step of which request_ has been read
   int result_ = 0;          // the largest of all ranks' votes
 };

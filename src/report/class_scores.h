@@ -16,8 +16,8 @@ struct ScoredSample {
   bool of_class = false;
 };
 
-/// Of each row: what turns its logits x into log p = x - top - log_sum, which keeps apart what p
-/// would round to 1.
+/// What turns the logits x of a row into log p = x - top - log_sum, which keeps apart what p would
+/// round to 1.
 struct LogSum {
   double top = 0, log_sum = 0;
 };

@@ -49,7 +49,7 @@ struct ClassRow {
   std::int64_t samples = 0, predicted = 0, right = 0;
   std::optional<double> precision, recall, f1, auc;
 };
-/// Of each class; `matrix` is that of `outputs`.
+/// A row for each class; `matrix` is that of `outputs`.
 [[nodiscard]] std::vector<ClassRow> class_rows(const SplitOutputs& outputs,
                                                const ConfusionMatrix& matrix);
 
@@ -68,21 +68,21 @@ struct ClassRow {
 struct SamplePrediction {
   std::int64_t label = 0;      // below 0: not counted
   std::int64_t predicted = 0;  // -1: none, as an output is NaN
-  double probability = 0;      // of the predicted class
+  double probability = 0;      // probability of the predicted class
 };
 
-/// Of each row.
+/// The prediction of each row.
 [[nodiscard]] std::vector<SamplePrediction> sample_predictions(const SplitOutputs& outputs);
 
 struct Mistake {
   std::int64_t sample = 0;
   std::int64_t label = 0;
   std::int64_t predicted = 0;
-  double probability = 0;  // of the predicted class
+  double probability = 0;  // probability of the predicted class
 };
 
 /// The wrong predictions with the highest probabilities, at most `most` of them, the highest first,
-/// equal ones by index. Those of no class are left out.
+/// equal ones by index. Rows of no class are left out.
 [[nodiscard]] std::vector<Mistake> most_confident_mistakes(
     std::span<const SamplePrediction> predictions, std::size_t most = 100);
 

@@ -52,13 +52,13 @@ struct Banner {
   std::string run;  // the run folder
   std::uint64_t seed = 0;
   std::string devices;             // "4 GPUs", "CPU, 2 threads"
-  std::int64_t replica_batch = 0;  // of a rank, or of a shard
+  std::int64_t replica_batch = 0;  // batch of a rank, or of a shard
   std::int64_t replicas = 1;
-  std::int64_t shards = 0;  // of a micro-batch, on all ranks; 0: one per rank
+  std::int64_t shards = 0;  // shards of a micro-batch, on all ranks; 0: one per rank
   std::int64_t accumulate = 1;
   std::int64_t steps = 0;    // per epoch
   std::int64_t dropped = 0;  // samples per epoch
-  double rate_factor = 1;    // of the learning rate, for the global batch
+  double rate_factor = 1;    // factor of the learning rate, for the global batch
   std::int64_t train_samples = 0;
   std::int64_t val_samples = 0;
   std::string feeding = {};     // feeding_text()
@@ -108,7 +108,7 @@ struct Progress {
   std::int64_t steps = 0;
   double loss = 0;                 // mean of the epoch's training so far
   std::optional<double> accuracy;  // the same, if the network has it
-  double images_per_s = 0;         // of training
+  double images_per_s = 0;         // speed of training
   double eta_seconds = 0;
   std::string unit = "img";  // as in Banner
 };
@@ -121,10 +121,10 @@ struct Progress {
 
 struct BarStyle {
   bool utf8 = true;
-  int columns = 0;  // of the terminal; 0: everything fits
+  int columns = 0;  // width of the terminal; 0: everything fits
 };
 /// For a terminal: "  3/90  117/391 ━━━━━━──────────────  loss 1.21  acc 0.56  eta 0:17:24  4112
-/// img/s". Of that, as many parts as fit, from the left.
+/// img/s". Parts that do not fit are left out, from the right.
 [[nodiscard]] std::string bar_line(const Progress& progress, const BarStyle& style);
 /// Replaces the bar in the terminal's current row with `line`; "" erases it.
 [[nodiscard]] std::string repainted(std::string_view line);
@@ -132,7 +132,7 @@ struct BarStyle {
 /// The end of a run, for its last line and exit code.
 struct RunEnd {
   Outcome outcome = Outcome::completed;
-  int signal = 0;           // that interrupted it
+  int signal = 0;           // signal that interrupted it
   double max_seconds = 0;   // --max-time
   std::int64_t waited = 0;  // epochs without a better value, for an early stop
   Reached reached;

@@ -135,7 +135,7 @@ std::string Hooks::complaint(const State& hook, const std::optional<int>& code) 
     return fmt::format("had not ended after {:g} s and was killed; it is not started again{}",
                        limit_seconds_, words);
   }
-  // Of a shell whose program was killed, too.
+  // A shell reports its killed program in the same way.
   const bool killed = *code > 128 && *code <= 128 + SIGRTMAX;
   if (killed) return fmt::format("was killed by signal {}{}", *code - 128, words);
   return fmt::format("ended with code {}{}", *code, words);
@@ -146,7 +146,7 @@ void Hooks::warn_once(State& hook, const std::string& complaint) {
   try {
     warn_(fmt::format("hooks.{}: '{}' {}", name_of(hook.hook), shortened(hook.command), complaint));
   } catch (const Error&) {
-    return;  // of a full disk that the run itself will meet
+    return;  // the run itself will meet the full disk
   }
 }
 

@@ -46,7 +46,7 @@ class Hooks {
         std::vector<std::string> environment, Warn warn);
   void warn_by(Warn warn) { warn_ = std::move(warn); }
 
-  /// Those of `end` are started by finish().
+  /// Adds an event for `hook`; finish() starts hooks of `end`.
   void add(Hook hook, const Json& event);
   /// Starts what is due.
   void look();
@@ -61,7 +61,7 @@ class Hooks {
   struct State {
     Hook hook;
     std::string command;
-    std::deque<Json> events = {};  // that wait
+    std::deque<Json> events = {};  // events that wait
     std::unique_ptr<ChildProcess> child = nullptr;
     bool warned = false, hangs = false;
   };

@@ -18,8 +18,8 @@ namespace trainyard {
 struct MetricValue {
   std::string name;
   std::optional<double> training;    // over the epoch, with augmentation
-  std::optional<double> validation;  // at the epoch's end
-  std::optional<double> clean = {};  // on training samples, as the validation is measured
+  std::optional<double> validation;  // value at the epoch's end
+  std::optional<double> clean = {};  // value on training samples, measured as the validation is
   std::string fault = {};            // why `validation` is not a number, if that is known
 };
 
@@ -47,12 +47,12 @@ struct EpochRow {
   std::optional<double> val_loss;
   std::optional<double> clean_loss;  // see MetricValue::clean
   std::vector<MetricValue> metrics;  // "accuracy" first if there is one
-  double lr = 0;                     // of the epoch's last step, Keras's decay included
+  double lr = 0;                     // rate of the epoch's last step, Keras's decay included
   std::optional<double> grad_norm;   // mean over the epoch, before clipping, L2 included
-  std::int64_t skipped_steps = 0;    // of the epoch
+  std::int64_t skipped_steps = 0;    // skipped in the epoch
   std::int64_t counted = 1;          // samples (or positions) that loss and metrics count
   std::int64_t val_counted = 1;
-  std::int64_t earlier_steps = 0;  // of the epoch, taken before the run was resumed
+  std::int64_t earlier_steps = 0;  // steps of the epoch taken before the run was resumed
   bool is_best = false;
   double elapsed_s = 0;               // since the run began, over all resumes
   double epoch_s = 0;                 // since the epoch began or was resumed, with evaluation
@@ -69,14 +69,14 @@ struct EpochRow {
 struct StepRow {
   std::int64_t step = 0;           // from 1
   std::int64_t epoch = 0;          // the epoch that it belongs to, from 1
-  std::optional<double> loss;      // of its samples that count, if there are any
-  std::optional<double> accuracy;  // of these, if the network has it
+  std::optional<double> loss;      // mean loss of its samples that count, if there are any
+  std::optional<double> accuracy;  // accuracy on these, if the network has it
   double lr = 0;
   std::optional<double> grad_norm;
   std::optional<double> loss_scale;
   double elapsed_s = 0;
   double images_per_s = 0;
-  std::optional<double> data_wait_percent;  // of the epoch so far, on this rank
+  std::optional<double> data_wait_percent;  // share of the epoch so far, on this rank
 };
 
 /// Progress of a validation.

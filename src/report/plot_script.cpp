@@ -175,7 +175,7 @@ std::string metrics_plot(const PlotContent& content) {
 /// The right edge of the panels, as a fraction of the plot: the legend beside them has room for
 /// its longest name.
 double panels_end(const PlotContent& content) {
-  constexpr double kSample = 0.0625, kLetter = 0.0092;  // of a legend, measured
+  constexpr double kSample = 0.0625, kLetter = 0.0092;  // a legend's sizes, measured
   std::size_t longest = 0;
   for (const std::string& name : content.metrics) longest = std::max(longest, name.size());
   const std::size_t letters = longest + std::string_view(content.clean ? "clean_" : "val_").size();

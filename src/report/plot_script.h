@@ -23,7 +23,7 @@ struct PlotContent {
   std::vector<std::string> metrics = {"accuracy"};
   bool steps = false;  // steps.csv is written: loss and learning rate are drawn from it too
   bool clean = false;  // metrics.csv has clean_ columns, in some of its rows
-  std::vector<RatePoint> schedule;  // of the whole run; none: the rates of its rows alone
+  std::vector<RatePoint> schedule;  // rates of the whole run; none: the rates of its rows alone
   bool guide = false;  // loss and accuracy in one panel, with the legend of the Keras guide
 };
 

@@ -23,7 +23,7 @@ constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)"
 constexpr const char* kScript = "plot.gp";
 constexpr const char* kErrors = "gnuplot.log";  // in the folder of the plots
 constexpr std::array<const char*, 4> kImages = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
-constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a plot or of gnuplot's output
+constexpr std::uint64_t kMostFileBytes = 64u << 20;  // bytes of a plot or of gnuplot's output
 
 /// True for a regular, non-empty file; a folder, a device or a link is not a plot.
 bool is_image(const fs::path& path) {

@@ -20,7 +20,7 @@ struct PlotterOptions {
   std::filesystem::path output;             // --plot FILE: a copy of the curves; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot
-  bool has_rows = false;  // from before a resume: drawn at the end, if none follow
+  bool has_rows = false;  // rows from before a resume: drawn at the end, if none follow
 };
 
 /// Checks --plot before a run starts. Throws Error{command_line} if `output` is a file that ends
@@ -76,7 +76,7 @@ class Plotter {
   PlotterOptions options_;
   std::function<void(const std::string&)> warn_;
   std::unique_ptr<ChildProcess> gnuplot_;
-  std::optional<ScratchFolder> drawn_;  // of its plots
+  std::optional<ScratchFolder> drawn_;  // folder of its plots
   bool into_stream_ = false;            // options_.output is one: written once, at the end
   bool outdated_ = false;               // a row was added while gnuplot was running
   bool gave_up_ = false;

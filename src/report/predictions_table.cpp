@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-constexpr int kPlaces = 6;  // of a probability, as in mistakes.csv
+constexpr int kPlaces = 6;  // digits of a probability, as in mistakes.csv
 
 /// sample and name.
 CsvRow row_of_sample(const PredictedSplit& split, std::size_t i) {

@@ -15,7 +15,7 @@ namespace trainyard {
 /// The phase of a run that has not ended.
 enum class RunPhase {
   starting,
-  reading_data,  // and computing the statistics of the training split
+  reading_data,  // reads data and computes the statistics of the training split
   building,      // the model: plan, memory, on a GPU the choice of engines
   loading,       // a checkpoint
   training,
@@ -33,9 +33,9 @@ struct RunProgress {
   double hang_after_seconds = 0;  // without progress for longer, the run hangs
   std::int64_t epoch = 0;         // finished epochs
   std::int64_t step = 0;          // finished steps of the run
-  std::optional<double> loss;     // of the last step; at the end of an epoch the epoch's mean
+  std::optional<double> loss;     // loss of the last step; at the end of an epoch the epoch's mean
   std::optional<double> eta_seconds;
-  std::optional<double> images_per_s;       // of the epoch so far
+  std::optional<double> images_per_s;       // speed in the epoch so far
   std::optional<double> data_wait_percent;  // as in StepRow; at the end of an epoch as in EpochRow
 };
 
@@ -78,7 +78,7 @@ class ProgressNote {
   // Training in this session.
   double began_ = 0;  // on the clock
   std::int64_t first_step_ = 0;
-  std::int64_t steps_ = 0;     // of the whole run
+  std::int64_t steps_ = 0;     // steps of the whole run
   double seconds_a_step_ = 0;  // 0: not known
 };
 

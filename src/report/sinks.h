@@ -84,11 +84,11 @@ class LogSink final : public MetricsSink {
 /// What summary.txt, which says how a run ended, has besides the run's last status.
 struct SummaryDetails {
   std::string run;                   // the run folder
-  std::vector<std::string> changes;  // of its config, by --set and flags: "epochs=2"
+  std::vector<std::string> changes;  // changes of its config, by --set and flags: "epochs=2"
   double seconds = 0;
-  std::vector<NamedValue> best_values;  // of all validation columns in the best epoch
+  std::vector<NamedValue> best_values;  // values of all validation columns in the best epoch
   std::vector<NamedValue> last;         // losses and metrics of the last finished epoch
-  EpochValues clean;                    // of the last clean pass over training samples, if any
+  EpochValues clean;  // values of the last clean pass over training samples, if any
   std::vector<std::string> warnings;
 };
 

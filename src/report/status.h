@@ -23,8 +23,8 @@ enum class RunState {
   running,
   saving,
   completed,    // all epochs, early stop, or target reached
-  stopped,      // by its own limit, saved
-  interrupted,  // by a signal, saved
+  stopped,      // stopped by its own limit, saved
+  interrupted,  // interrupted by a signal, saved
   failed,
   diverged,
 };

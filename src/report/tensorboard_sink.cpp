@@ -16,7 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view kVal = "val_", kClean = "clean_";
-/// Of the position, which is TensorBoard's step.
+/// Columns of the position, which is TensorBoard's step.
 constexpr std::array<std::string_view, 3> kPosition = {"epoch", "step", "samples"};
 
 /// The values whose columns begin with `prefix`, under their names without it.

@@ -28,7 +28,7 @@ class EventFile {
   /// One write(2); nothing if `summary` is empty.
   void append(std::int64_t step, const EventSummary& summary);
   void sync() { file_->sync(); }
-  /// Of texts and images about what follows.
+  /// The step of texts and images about what follows.
   [[nodiscard]] std::int64_t first_step() const { return first_step_; }
   /// A warning about a damaged file, or "".
   [[nodiscard]] const std::string& warning() const { return warning_; }

@@ -22,7 +22,7 @@ struct BrowsedSample {
   std::string label;
   FloatImage original;
   std::vector<FloatImage> draws;
-  std::vector<std::string> captions;  // of the draws
+  std::vector<std::string> captions;  // captions of the draws
 };
 
 /// What the network gets in an epoch: a sample, perhaps mixed with another.
@@ -66,14 +66,14 @@ class Browser {
   }
   [[nodiscard]] std::int64_t size() const { return set_.size(); }
   [[nodiscard]] bool eight_bit() const { return set_.eight_bit(); }
-  /// Of the values that the network gets.
+  /// Range of the values that the network gets.
   [[nodiscard]] const ValueRange& network() const { return network_; }
 
  private:
   [[nodiscard]] bool mixes() const { return !options_.val && data_.pipeline->mixing(); }
 
-  /// Of a drawn sample in the epoch `later` after the first. An epoch whose sampler does not take
-  /// it mixes it with none, nor is the last of an odd number mixed.
+  /// The draw of a sample in the epoch `later` after the first. It is mixed with no other in an
+  /// epoch whose sampler does not take it, nor as the last of an odd number.
   [[nodiscard]] Draw draw_of(std::int64_t drawn, std::uint32_t later) const {
     Draw draw{.key = {seed_, options_.epoch + later, drawn}};
     if (!mixes()) return draw;
@@ -126,7 +126,7 @@ class Browser {
   const SessionData& data_;
   Pipeline uncolored_;  // without `preprocess`
   const Dataset& set_;
-  std::vector<EpochOrder> orders_;  // of the epochs shown; the first alone if none mixes
+  std::vector<EpochOrder> orders_;  // orders of the epochs shown; the first alone if none mixes
   ImageScratch scratch_;
   ValueRange network_;
 };

@@ -13,11 +13,11 @@
 namespace trainyard {
 
 struct BrowseOptions {
-  bool val = false;              // of the validation split
+  bool val = false;              // true for the validation split
   std::int64_t samples = 8;      // rows: the first samples of the epoch
-  std::int64_t draws = 4;        // of each training sample: those of as many epochs
+  std::int64_t draws = 4;        // draws of each training sample: those of as many epochs
   std::uint32_t epoch = 0;       // the first of them, counted from 0
-  std::int64_t most_side = 256;  // of an image in the sheet, pixels
+  std::int64_t most_side = 256;  // side of an image in the sheet, pixels
 };
 
 struct BrowsedSamples {

@@ -18,7 +18,7 @@ namespace trainyard {
 /// A resume that changes the config of a run.
 struct ConfigChange {
   std::string config_yaml;                      // the new config, resolved
-  std::string config_hash;                      // of the new config
+  std::string config_hash;                      // hash of the new config
   std::vector<config::Difference> differences;  // from the previous config
   Json paths;                                   // typed_paths() of it
   std::string command;                          // as typed

@@ -122,7 +122,7 @@ Files sorted(const SampleFiles& files) {
   return list;
 }
 
-/// Those of `from` that `other`, also sorted, does not have.
+/// Files of `from` that `other`, also sorted, does not have.
 template <class Precedes>
 Files without(const Files& from, const Files& other, Precedes before) {
   Files rest;

@@ -33,7 +33,7 @@ struct DataFacts {
 
 [[nodiscard]] SplitFacts facts_of(const Dataset& set);
 [[nodiscard]] DataFacts facts_of(const SessionData& data);
-/// Those of both splits of a config, which are opened. Throws as DatasetSource::open().
+/// Facts of both splits of a config, which are opened. Throws as DatasetSource::open().
 [[nodiscard]] DataFacts open_facts(const RunConfig& run, const Opening& opening);
 
 /// What the run in `folder` recorded; nothing without a run.json that can be read. Throws

@@ -24,10 +24,10 @@ struct InitFlags {
 /// What happened to the tensors of file and model, by name.
 struct InitReport {
   std::vector<std::string> loaded;
-  std::vector<std::string> converted;  // of those, the ones of another float type in the file
-  std::vector<std::string> skipped;    // of the file, because of the patterns
-  std::vector<std::string> unknown;    // of the file, not in the model
-  std::vector<std::string> left_new;   // of the model, as drawn by its initializers
+  std::vector<std::string> converted;  // names of those with another float type in the file
+  std::vector<std::string> skipped;    // names in the file, skipped because of the patterns
+  std::vector<std::string> unknown;    // names in the file, not in the model
+  std::vector<std::string> left_new;   // names in the model, as drawn by its initializers
 };
 
 /// The weights that the flags name, and where they were loaded.
@@ -36,7 +36,7 @@ struct InitialWeights {
   /// XXH3-128 of the names, types, shapes and bytes of all tensors that no pattern skips: part of
   /// the hash of a run's config.
   std::string hash;
-  std::filesystem::path path;              // of the file that was read
+  std::filesystem::path path;              // path of the file that was read
   std::optional<SafetensorsFile> tensors;  // until a model has been filled
   InitReport report;                       // from then on
 };

@@ -25,12 +25,12 @@ struct RateSearchOptions {
 struct RateChange {
   std::int64_t step = 1;  // from 1
   double rate = 0;
-  double loss = 0;      // of its batch, before its update
+  double loss = 0;      // loss of its batch, before its update
   double smoothed = 0;  // mean of the losses so far, each weighing 0.9 times the next one
 };
 
 struct RateSearch {
-  std::vector<RateChange> steps;  // those with a finite loss
+  std::vector<RateChange> steps;  // steps with a finite loss
   bool diverged = false;          // ended before the last step
   bool ended = true;              // false: stopped before either
   /// The rate at the lowest smoothed loss, and where it fell fastest before, per factor of the

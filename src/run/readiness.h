@@ -46,8 +46,8 @@ struct ReadyRun {
 /// folder. Throws Error{command_line} or Error{disk}.
 void require_request(const TrainingRequest& request, const RunStart& start, const RankGroup& ranks,
                      const Disk& disk);
-/// That all ranks would train the same model from `step` on. `config`: the run's,
-/// typed_yaml(). Throws Error{device}.
+/// Throws Error{device} unless all ranks would train the same model from `step` on. `config`: the
+/// run's, typed_yaml().
 void require_agreement(Session& session, RankGroup& ranks, const std::string& config,
                        std::int64_t step);
 /// Returns the warnings about a run that can start. Throws Error{disk} if there is no room for a

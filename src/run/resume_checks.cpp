@@ -100,7 +100,7 @@ void require_config_of_run(RunConfig given, const std::string& name, const RunCo
 std::optional<fs::path> done_run(const fs::path& root, const WantedRun& wanted,
                                  const DataCheck& check, const Opening& opening) {
   std::map<Division, DataFacts> known;  // the data as they are now
-  std::vector<std::string> changes;     // of the newest
+  std::vector<std::string> changes;     // changes by the newest
   fs::path changed;
   for (const fs::path& folder : completed_runs(root, wanted.config.name, wanted.hash)) {
     if (!trained_with(folder, wanted.global_batch)) continue;

@@ -18,7 +18,7 @@ namespace trainyard {
 
 namespace {
 
-/// Those asked for, or the run's, as far as there are cores: no result depends on their number.
+/// Threads asked for, or the run's, up to the cores: no result depends on their number.
 int threads_here(const RunConfig& run, int requested) {
   if (requested > 0) return requested;
   return static_cast<int>(std::min<std::int64_t>(run.threads, available_cores()));
@@ -70,7 +70,7 @@ Json json_of(const ResumeCircumstances& now) {
   return {{"ranks", now.ranks}, {"global_batch", now.global_batch}, {"version", now.version}};
 }
 
-/// Those of the newest start that `run` tells of; what it does not tell is as it is `now`.
+/// Circumstances of the newest start in `run`; what it does not tell is as it is `now`.
 Json last_circumstances(const Json& run, const Json& now) {
   const Json resumes = run.value(kResumes, Json::array());
   const Json& last = resumes.empty() ? run : resumes.back();

@@ -22,7 +22,7 @@ namespace trainyard {
 struct ResumeCircumstances {
   std::int64_t ranks = 1;
   std::int64_t global_batch = 1;
-  std::string version;  // of the program
+  std::string version;  // version of the program
 };
 
 struct ResumedOn {
@@ -73,10 +73,10 @@ class ResumedRun final : public RunStart {
   bool begins_ = false;                               // no checkpoint was ever written
   DataFacts data_;                                    // on rank 0, like the next
   std::vector<std::string> data_changes_;             // from the run's
-  SamplesRecord samples_;                             // of the training split
+  SamplesRecord samples_;                             // record of the training split
   std::optional<ResumeCircumstances> circumstances_;  // once the session is made
   std::optional<LoadedCheckpoint> checkpoint_;        // between make_session() and fill()
-  /// That the run continues from, and the best one; after fill().
+  /// The checkpoint that the run continues from, and the best one; after fill().
   std::optional<CheckpointEntry> newest_, best_;
 };
 

@@ -30,7 +30,7 @@ std::string metrics_text(const RunFolder& folder) {
   try {
     return read_text(folder.file("metrics.csv"), ErrorKind::disk, kMostBytes);
   } catch (const Error&) {
-    return "";  // of a run that failed before its first row
+    return "";  // the run failed before its first row
   }
 }
 

@@ -37,7 +37,7 @@ class FormerFiles {
   void restore(const RunFolder& folder) const;
 
  private:
-  std::map<std::string, std::string> texts_;  // by name
+  std::map<std::string, std::string> texts_;  // texts by name
 };
 
 /// What the keeper makes its sinks from.
@@ -85,7 +85,7 @@ class RunKeeper {
   void end_epoch(const TrainingState& state);
   void save(const CheckpointContent& content, const TrainingState& state, bool best,
             std::int64_t keep);
-  /// Of a run without checkpoints: weights/best.safetensors of the best epoch so far.
+  /// Saves weights/best.safetensors, the best epoch so far of a run without checkpoints.
   void save_best(const CheckpointContent& content, const TrainingState& state);
   /// Removes what a start has created of the folder; see RunFolder::discard().
   void give_up();

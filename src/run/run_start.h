@@ -120,7 +120,7 @@ class NewRun final : public RunStart {
   }
 
  private:
-  std::optional<InitialWeights>& init_;  // of the request
+  std::optional<InitialWeights>& init_;  // weights of the request
 };
 
 }  // namespace trainyard

@@ -19,14 +19,14 @@ namespace trainyard {
 
 /// What the outputs for a split make of its classes.
 struct ClassTables {
-  std::vector<std::string> names;  // of the classes
+  std::vector<std::string> names;  // names of the classes
   ConfusionMatrix matrix;
   std::vector<ClassRow> rows;
-  std::vector<SamplePrediction> predictions;  // by sample
-  std::vector<Mistake> mistakes;              // of these
+  std::vector<SamplePrediction> predictions;  // indexed by sample
+  std::vector<Mistake> mistakes;              // mistakes among these
 };
 
-/// Of the predictions that `outputs`, [set.size(), width], make; with width 1 a value above
+/// Tables of the predictions that `outputs`, [set.size(), width], make; with width 1 a value above
 /// `threshold` predicts class 1. A threshold of 0 belongs to logits, another one to probabilities.
 /// Samples labelled `ignored` are not counted.
 [[nodiscard]] ClassTables class_tables(const Dataset& set, std::span<const float> outputs,
@@ -57,8 +57,8 @@ class SplitMetrics {
  private:
   [[nodiscard]] std::optional<double> precision_of(const SplitOutputs& outputs) const;
 
-  std::vector<bool> counted_;         // by sample
-  std::vector<std::int32_t> labels_;  // by sample; -1: not counted
+  std::vector<bool> counted_;         // indexed by sample
+  std::vector<std::int32_t> labels_;  // indexed by sample; -1: not counted
   std::vector<float> targets_;  // [samples, width] of the loss on the last layer; empty: labels
   std::int64_t classes_;
   double threshold_;

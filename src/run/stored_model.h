@@ -20,7 +20,7 @@
 namespace trainyard {
 
 struct WeightsFile {
-  std::filesystem::path path;  // of the file itself
+  std::filesystem::path path;  // path of the file itself
   SafetensorsFile tensors;
   std::optional<LoadedCheckpoint> checkpoint = {};  // that has the file, without its files
   std::vector<std::string> warnings = {};           // why it is not the one that `best` names
@@ -35,13 +35,13 @@ struct WeightsFile {
 
 /// Weights with what is needed to use them without the data that they were trained on.
 struct StoredModel {
-  std::filesystem::path run;             // its folder
-  RunConfig config;                      // the run's, with the overrides
-  WeightsFile weights;                   // of the copy of the weights that the run judges
-  bool averaged = false;                 // that copy is the average of the trained weights
-  Statistics statistics;                 // of the training split; empty if `preprocess` needs none
-  std::optional<Vocabulary> vocabulary;  // of its tokens, if they have texts
-  /// Of the training split; none for a run from before it was recorded: see samples_of().
+  std::filesystem::path run;  // its folder
+  RunConfig config;           // the run's, with the overrides
+  WeightsFile weights;        // weights that the run evaluates
+  bool averaged = false;      // that copy is the average of the trained weights
+  Statistics statistics;      // statistics of the training split; empty if `preprocess` needs none
+  std::optional<Vocabulary> vocabulary;  // vocabulary of its tokens, if they have texts
+  /// The training split's; none for a run from before it was recorded: see samples_of().
   std::optional<SamplesRecord> samples;
 };
 

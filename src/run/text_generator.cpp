@@ -104,7 +104,7 @@ std::int32_t sample_token(std::span<const float> scores, ScoreForm form, double 
     return static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin());
   }
   double rest = draw * sum;
-  std::int32_t last = 0;  // of those with a weight: for sums that rounding leaves below draw * sum
+  std::int32_t last = 0;  // last one with a weight: for sums that rounding leaves below draw * sum
   for (std::size_t k = 0; k < weights.size(); ++k) {
     if (weights[k] == 0) continue;
     last = static_cast<std::int32_t>(k);

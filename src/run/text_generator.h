@@ -28,8 +28,8 @@ enum class ScoreForm { logits, probabilities };
                                 std::uint64_t position);
 
 /// The token whose interval holds `draw`, of intervals whose lengths are the probabilities p_k to
-/// the power 1 / temperature, normalised (as in Keras's example lstm_text_generation). Of logits
-/// the same: exp(z_k / temperature), normalised. All in double, summed in order. Of temperature 0
+/// the power 1 / temperature, normalised (as in Keras's example lstm_text_generation). Logits
+/// likewise: exp(z_k / temperature), normalised. All in double, summed in order. With temperature 0
 /// the first token with the highest score. Throws Error{diverged} if a score is nan or none is
 /// finite.
 [[nodiscard]] std::int32_t sample_token(std::span<const float> scores, ScoreForm form,
@@ -102,7 +102,7 @@ class TextGenerator {
   const Dataset& set_;
   BatchOutputs outputs_;
   std::int64_t rows_, steps_;
-  std::vector<std::vector<std::byte>> fields_;     // of a batch, in the order of the graph's fields
+  std::vector<std::vector<std::byte>> fields_;     // a batch's, in the order of the graph's fields
   std::size_t tokens_field_ = 0, mask_field_ = 0;  // past the end: there is none
   std::vector<std::int64_t> index_;
 };
@@ -125,9 +125,9 @@ class TextGenerator {
 /// the same queue.
 void copy_judged_weights(Model& from, Model& to);
 
-/// Texts that the model writes with its stored weights. Opens the run's data. Of the request's
-/// prompt only the text matters; `choice.warn` gets a line if it has unknown tokens, and one if it
-/// is too short for a network that cannot do with less. Throws as TextGenerator and read_prompt();
+/// Texts that the model writes with its stored weights. Opens the run's data. Only the text of the
+/// request's prompt matters; `choice.warn` gets a line if it has unknown tokens, and one if it is
+/// too short for a network that cannot do with less. Throws as TextGenerator and read_prompt();
 /// Error{checkpoint} for weights of another network, or data with another vocabulary than the
 /// run's.
 [[nodiscard]] GeneratedTexts generate_from(const StoredModel& stored, const DeviceChoice& choice,

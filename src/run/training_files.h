@@ -29,8 +29,8 @@ void write_statistics(const RunFolder& folder, const Statistics& statistics);
 /// The statistics of run folder `run`; none if `hash`, a checkpoint's, is "". Throws
 /// Error{checkpoint} if the file is missing, damaged or of another hash.
 [[nodiscard]] Statistics read_statistics(const std::filesystem::path& run, const std::string& hash);
-/// Those of run folder `run`, whatever their hash; none without the file. Throws Error{checkpoint}
-/// if it is damaged.
+/// Statistics of run folder `run`, whatever their hash; none without the file. Throws
+/// Error{checkpoint} if it is damaged.
 [[nodiscard]] Statistics read_statistics(const std::filesystem::path& run);
 
 struct SamplesRecord {
@@ -38,7 +38,7 @@ struct SamplesRecord {
   bool eight_bit = false;  // images, whose values are 0 to 255
   std::int64_t classes = 0;
   std::vector<std::string> class_names;  // in the order of the labels; empty: numbers alone
-  std::optional<TableForm> table = {};   // of the columns that samples are made of
+  std::optional<TableForm> table = {};   // form of the columns that samples are made of
   std::vector<SampleField> fields = {};  // fitted_fields()
   bool operator==(const SamplesRecord&) const = default;
 };

@@ -106,15 +106,15 @@ class TrainingRun final : public TrainerHost {
   RankGroup& ranks_;
   StopCauses stop_causes_;
   std::unique_ptr<RunStart> start_;
-  std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
+  std::unique_ptr<StopVote> stop_vote_;  // vote on the session's steps
   std::unique_ptr<Session> session_;
   std::optional<SplitMetrics> split_metrics_;
   std::shared_ptr<Hooks> hooks_;              // on rank 0, if the run has any
   std::unique_ptr<RunKeeper> keeper_;         // on rank 0 alone
   std::optional<DataFiles> data_files_;       // there too
-  std::optional<HashNews> hash_news_;         // of several ranks that read files
+  std::optional<HashNews> hash_news_;         // news for several ranks that read files
   std::unique_ptr<Model> text_model_;         // on rank 0, if the run writes texts
-  std::unique_ptr<TextGenerator> generator_;  // of text_model_
+  std::unique_ptr<TextGenerator> generator_;  // generator for text_model_
   /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
   NullSink no_sink_;

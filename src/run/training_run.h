@@ -50,10 +50,10 @@ namespace trainyard {
 /// What to train, how, and what of the process around it a run needs.
 struct TrainingRequest {
   RunConfig config;
-  std::string original_yaml;                // of a new run: the file as the user wrote it
+  std::string original_yaml;                // file of a new run as the user wrote it
   std::string command;                      // as typed, shell-quoted
-  std::vector<std::string> overrides = {};  // of the config by --set and flags: "epochs=2"
-  std::string version;                      // of the program
+  std::vector<std::string> overrides = {};  // changes by --set and flags: "epochs=2"
+  std::string version;                      // version of the program
   std::string id;                           // random id of a new run
   DeviceChoice device;
   std::filesystem::path out;           // --out of a new run, or empty: runs/NAME/NNNN
@@ -61,10 +61,10 @@ struct TrainingRequest {
   std::optional<InitialWeights> init;  // weights of a new run
   std::filesystem::path output;        // --plot, or empty
   std::filesystem::path gnuplot;       // program, or empty: no plots
-  DataCheck check;                     // of a resume: its data against the run's
+  DataCheck check;                     // check of a resume: its data against the run's
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
-  // Of the process that trains.
+  // For the process that trains:
   /// Makes the console's sink once the contents of the banner are known.
   std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console =
       [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); };

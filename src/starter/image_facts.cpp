@@ -80,7 +80,7 @@ bool names_image(const std::string& cell) {
   try {
     return is_image_name(cell);
   } catch (const Error&) {
-    return true;  // of a format that is not read, as open_image_list() says
+    return true;  // a format that is not read, as open_image_list() says
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Words = std::map<std::string, std::string>;  // by the @WORDS@ that they replace
+using Words = std::map<std::string, std::string>;  // keys are the @WORDS@ that they replace
 
 constexpr std::int64_t kTextWindow = 64;  // characters
 constexpr const char* kWeights =

@@ -25,7 +25,7 @@ struct ColumnFacts {
   std::int64_t values = 0;   // cells that have one
   std::int64_t missing = 0;  // cells without
   std::int64_t numbers = 0;
-  std::int64_t words = 0;           // of all cells
+  std::int64_t words = 0;           // words of all cells
   std::set<std::string> different;  // values
   bool whole = true;                // all numbers are
   bool counts = true;               // the rows: 0, 1, 2, ... or 1, 2, 3, ...
@@ -67,7 +67,7 @@ struct Answer {
 /// What a starter is to know of images: their sizes, colours and classes.
 struct ImageFacts {
   std::int64_t samples = 0;
-  std::int64_t outputs = 0;  // of the network: classes, numbers or words
+  std::int64_t outputs = 0;  // outputs of the network: classes, numbers or words
   std::int64_t side = 0;     // pixels of the shorter side of the median image
   bool grey = false;         // every image that was looked at, at most 500 of them
   bool skewed = false;       // the largest class has more than twice the images of the smallest
@@ -82,7 +82,7 @@ struct ImageFacts {
 
 struct FoundList {
   ImageListOptions options;
-  Answer answer;  // of a list whose first line names its columns; of others classes
+  Answer answer;  // answer of a list whose first line names its columns; of others classes
 };
 /// How `image_list` reads a file whose lines, but perhaps the first, each name an image; none for
 /// another file. Its `root` is "", the list's folder, unless the images are below the current
@@ -95,15 +95,15 @@ struct FoundList {
 /// A file of rows, as its source reads it.
 struct RowFacts {
   std::variant<TableOptions, TextsOptions> source;
-  std::int64_t samples = 0;   // of the training part
-  std::int64_t outputs = 0;   // of the network: classes, numbers or words
-  std::int64_t features = 0;  // of a table
+  std::int64_t samples = 0;   // samples of the training part
+  std::int64_t outputs = 0;   // outputs of the network: classes, numbers or words
+  std::int64_t features = 0;  // features of a table
   Answer answer = {};
 };
 
 /// Looks at a CSV or TSV file whose first line names its columns. What is learned is in
 /// named_label(), unless that is `name`, else in the last column; see answer_in(). A column of
-/// phrases that mostly differ makes it `texts`. Of a table, columns of numbers are numeric and
+/// phrases that mostly differ makes it `texts`. In a table, columns of numbers are numeric and
 /// those of a few words categorical; numbers of rows and words that differ from row to row are
 /// ignored, and numbers may be missing if some are. Throws Error{data} as read_rows(), for a first
 /// line of values, for classes that are too many, for a column with one value alone, and if no
@@ -114,12 +114,12 @@ enum class StarterKind { images, table, texts, text, cifar10, mnist, fashion_mni
 
 struct StarterData {
   StarterKind kind = StarterKind::images;
-  std::string name;                      // of the run and of the files: "flowers"
+  std::string name;                      // name of the run and of the files: "flowers"
   std::filesystem::path path;            // images: of the training split; text: the file
   std::filesystem::path val_path;        // images: of the validation split; empty: a part of `path`
-  ImageFacts images;                     // of the training split
-  std::optional<ImageListOptions> list;  // of a list, which is at `path`
-  std::optional<RowFacts> rows;          // of a table, and of texts
+  ImageFacts images;                     // facts of the training split
+  std::optional<ImageListOptions> list;  // options of a list, which is at `path`
+  std::optional<RowFacts> rows;          // rows of a table, and of texts
   std::int64_t length = 0;               // text: characters
   std::int64_t characters = 0;           // text: different ones
 };

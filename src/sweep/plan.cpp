@@ -37,7 +37,7 @@ std::string rival_in(const config::ExclusiveKeys& rule, const std::string& key) 
   return named ? name : "";
 }
 
-/// Of two keys that exclude each other, the later would replace the former in every run.
+/// The later of two exclusive keys would replace the former in every run.
 void require_together(std::span<const SweepAxis> axes) {
   for (const config::ExclusiveKeys& rule : run_rivals()) {
     const SweepAxis* first = nullptr;

@@ -21,7 +21,7 @@ struct SweepRange {
   double high = 1;
   bool logarithmic = false;  // then low > 0
   bool whole = false;
-  std::optional<std::int64_t> points;  // of a grid, at least 2
+  std::optional<std::int64_t> points;  // points of a grid, at least 2
 };
 
 /// A key and its values as the text of --set, or its range.
@@ -52,7 +52,7 @@ struct SweepPoint {
 /// Every combination; the last axis changes fastest. Throws Error{command_line} for two axes of one
 /// key or of keys that exclude each other, for more than 10,000 combinations, and as grid_values().
 [[nodiscard]] std::vector<SweepPoint> grid_points(std::span<const SweepAxis> axes);
-/// `count` draws; equal ones are in the result once. Of a list each value is equally likely. The
+/// `count` draws; equal ones are in the result once. Each value of a list is equally likely. The
 /// draws of a smaller count are the first ones of a larger one: the value of axis a in draw i is a
 /// function of (seed, a, i). Throws Error{command_line} for two axes of one key.
 [[nodiscard]] std::vector<SweepPoint> random_points(std::span<const SweepAxis> axes,

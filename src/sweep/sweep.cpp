@@ -104,7 +104,7 @@ class SweepProgressLines {
   const SweepRequest& request_;
   const Clock& clock_;
   SweepResult& result_;
-  std::vector<double> began_;  // on the clock, by run
+  std::vector<double> began_;  // times on the clock, by run
   std::size_t over_ = 0;
 };
 

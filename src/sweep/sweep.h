@@ -31,7 +31,7 @@ enum class SweepProgress {
 
 struct SweepRun {
   SweepPoint point;
-  std::vector<std::string> overrides;  // of the axes, as for --set
+  std::vector<std::string> overrides;  // overrides of the axes, as for --set
   std::filesystem::path folder;        // SWEEP/runs/NAME
   std::filesystem::path log;           // SWEEP/logs/NAME.log: what the process printed
   SweepProgress before = SweepProgress::none;
@@ -66,7 +66,7 @@ class SweepData {
  private:
   Opening opening_;
   DataCheck check_;
-  std::map<std::string, DataFacts> known_;  // by seed and `data`
+  std::map<std::string, DataFacts> known_;  // facts by seed and `data`
 };
 
 /// How a run of a sweep ended, now or before.
@@ -74,7 +74,7 @@ enum class SweepOutcome {
   completed,
   diverged,
   failed,
-  stopped,  // by a signal or a limit of its own, saved
+  stopped,  // stopped by a signal or a limit of its own, saved
   waiting,  // it was not started: the sweep was stopped
 };
 /// "completed", as in the table.
@@ -97,7 +97,7 @@ class SweepLock {
 
 struct SweepRequest {
   std::vector<SweepRun> runs;
-  std::size_t jobs = 1;  // at a time
+  std::size_t jobs = 1;  // runs at a time
   /// The command of a run in a slot, 0 to jobs - 1.
   std::function<SpawnCommand(const SweepRun& run, std::size_t slot)> command;
   std::function<void(const std::string& line)> tell;
@@ -106,7 +106,7 @@ struct SweepRequest {
 };
 
 struct SweepResult {
-  std::vector<SweepEnd> ends;  // by run
+  std::vector<SweepEnd> ends;  // indexed by run
   int signal = 0;              // that stopped the sweep, or 0
 };
 

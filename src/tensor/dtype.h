@@ -64,9 +64,9 @@ struct FloatTypes {
 };
 
 using AllFloats = FloatTypes<float, BFloat16, Float16, double>;
-/// Those that activations are stored in on GPUs: no kernel is compiled for double there.
+/// Types of stored activations on GPUs: no kernel is compiled for double there.
 using GpuFloats = FloatTypes<float, BFloat16, Float16>;
-/// Those that the CPU stores, and those that the reference device stores besides.
+/// Types that the CPU stores, and those that only the reference device stores.
 using CpuFloats = FloatTypes<float, BFloat16>;
 using ReferenceFloats = FloatTypes<Float16, double>;
 

@@ -16,7 +16,7 @@ struct BestMetric {
 struct PlateauOptions {
   PlateauPolicy rule;
   int metric = -1;           // index into the metrics, -1: the loss
-  bool of_training = false;  // of the training split, not of the validation split
+  bool of_training = false;  // true for the training split, false for the validation split
 };
 
 }  // namespace trainyard

@@ -56,7 +56,7 @@ class EpochWatch {
   std::set<std::string> nan_warned_;             // columns
   std::optional<double> training_, validation_;  // the first metric in the previous epoch
   double loss_ = 0;                              // the training loss in that epoch
-  double highest_loss_ = 0;                      // of all epochs so far
+  double highest_loss_ = 0;                      // highest of all epochs so far
   std::int64_t constant_epochs_ = 0;             // in a row, up to the last one
 };
 

@@ -30,14 +30,14 @@ class Evaluator {
  private:
   [[nodiscard]] bool alone() const { return hosts_.size() == 1; }
   void run_batch();
-  /// Of the batches of all ranks.
+  /// Totals of the batches of all ranks.
   [[nodiscard]] Totals total_of_rows();
 
   Model& model_;
   Feeder& feeder_;
   Communicator& hosts_;
   EvaluatedSplit split_;
-  // Of several ranks: the results of each of this rank's batches, and their samples.
+  // With several ranks: the results of each of this rank's batches, and their samples.
   DeviceArray<double> rows_;  // [batches][ModelMemory::Sizes::results]
   std::vector<std::int64_t> samples_;
 };

@@ -20,7 +20,7 @@ struct ReducerOptions {
   // summed in one order on any number of ranks; 0: one part per rank, in the communicator's order.
   std::int64_t shards = 0;
   DType transport = DType::f32;  // gradient dtype between ranks, see RankSumOptions
-  // Of gradients whose all-reduce overlaps the backward pass; not given: see bucket_bytes().
+  // Buckets of gradients whose all-reduce overlaps the backward pass; default: bucket_bytes().
   std::optional<BucketBytes> buckets = {};
 };
 
@@ -76,7 +76,7 @@ class GradientReducer {
   Model& model_;
   Communicator& communicator_;
   ReducerOptions options_;
-  std::int64_t shards_;  // of a micro-batch on this rank
+  std::int64_t shards_;  // shards of a micro-batch on this rank
   // The result that counts samples, if one micro-batch of several may have none that counts.
   std::optional<std::int64_t> counted_at_;
   DeviceArray<MicroBatches> of_step_;  // one element; what a step without such micro-batches has

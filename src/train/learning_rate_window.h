@@ -40,7 +40,7 @@ class LearningRateWindow {
     end_ = step + RateWindow::kRates;
     return true;
   }
-  /// That of step `step`, without the optimizer's own decay.
+  /// The rate of step `step`, without the optimizer's own decay.
   [[nodiscard]] double rate_of(std::int64_t step) const {
     const double scheduled = schedule_ != nullptr ? schedule_->rate(step, context_) : context_.base;
     return plateau_rate(plateau_, min_rate_, scheduled);

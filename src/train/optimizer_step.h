@@ -32,24 +32,24 @@ class ParameterNorms {
 struct OptimizerGroup {
   const Optimizer* optimizer;
   DeviceArray<ChunkSpan> spans;
-  std::int64_t chunks = 0;             // of these
+  std::int64_t chunks = 0;             // chunks of these
   DeviceArray<double> running_number;  // one element, see rules.h
   std::optional<ParameterNorms> norms;
 };
 
 /// What the two launches of a step take along of the work before and behind them.
 struct MergedStep {
-  ResultSums results;                  // of the training program's batch
+  ResultSums results;                  // results of the training program's batch
   DeviceArray<PackedForms> gradients;  // that the program leaves packed, by parameter
-  std::size_t gradient_bytes = 0;      // of what these refer to
+  std::size_t gradient_bytes = 0;      // bytes that these refer to
   DeviceArray<PackedForms> weights;    // the trained ones
 };
 
 struct OptimizerStepOptions {
-  double clip_norm = 0;  // of the gradients' L2 norm; 0: no clipping
+  double clip_norm = 0;  // bound of the gradients' L2 norm; 0: no clipping
   LossScale loss_scale;
   ParameterOverrides parameters;
-  double samples = 1;                     // of a step, which its gradients are divided by
+  double samples = 1;                     // samples of a step, which its gradients are divided by
   const MicroBatches* of_step = nullptr;  // with the replicas whose statistics are summed
   BeginUpdate next;                       // begins the step that follows
   bool alone = false;  // a step is one pass on one rank, so no sum is between its launches
@@ -110,16 +110,16 @@ class OptimizerStep {
   bool has_l2_;
   DeviceArray<Segment> segments_;
   DeviceArray<ChunkSpan> spans_;
-  DeviceArray<StatisticPolicy> statistic_rules_;  // by chunk
+  DeviceArray<StatisticPolicy> statistic_rules_;  // indexed by chunk
   DeviceArray<BiasedMeans> biased_means_;
-  DeviceArray<double> partials_;         // by span, of the norm's and the regulariser's sums
+  DeviceArray<double> partials_;  // one for each span, of the norm's and the regulariser's sums
   DeviceArray<std::uint32_t> finished_;  // one element, see SpanSums
   DeviceArray<double> regularisation_;   // one element
   std::optional<MergedStep> merged_;
   UpdateBlocks blocks_;                     // with all spans
   std::vector<UpdateBlocks> group_blocks_;  // with those of each group
   StatisticBlocks statistics_;
-  double time_decay_;  // of the span's own optimizer
+  double time_decay_;  // decay of the span's own optimizer
 };
 
 }  // namespace trainyard

@@ -17,7 +17,7 @@ namespace trainyard {
 
 /// Device memory that a step all-reduces, the same in every step.
 struct RankBlocks {
-  DType type = DType::f32;      // of the gradients, f32 or f64
+  DType type = DType::f32;      // type of the gradients, f32 or f64
   void* gradients = nullptr;    // [parameters + statistics]
   std::int64_t parameters = 0;  // number of their gradients
   std::int64_t statistics = 0;  // number of batch statistics after them
@@ -77,7 +77,7 @@ class RankSum {
   std::size_t next_ = 0;
   SumPart with_results_;                    // summed with the results
   std::vector<SumPart> pending_;            // added but not yet enqueued
-  Queue& queue_;                            // of the sums
+  Queue& queue_;                            // queue of the sums
   std::unique_ptr<Event> ready_;            // on the model's queue; null: both are the same queue
   std::unique_ptr<Event> summed_;           // on queue_; null likewise
   std::unique_ptr<DeviceBuffer> downcast_;  // [parameters] of transport_; null: no downcast

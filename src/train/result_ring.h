@@ -69,7 +69,7 @@ class ResultRing {
   Queue& queue_;
   std::int64_t width_, kept_;
   std::int64_t end_ = 0;               // steps so far
-  std::vector<std::int64_t> samples_;  // of each pending step
+  std::vector<std::int64_t> samples_;  // samples of each pending step
   std::vector<double> taken_rows_;     // copy of rows_
   std::vector<StepResult> taken_;
   DeviceArray<double> rows_;

@@ -28,7 +28,7 @@ struct StepOptions {
 /// Position in a sequence of steps.
 struct StepPosition {
   std::int64_t tried = 0;     // steps begun
-  std::int64_t finished = 0;  // those that were not skipped
+  std::int64_t finished = 0;  // steps that were not skipped
   double loss_scale = 1;
   std::int64_t good_steps = 0;  // since the loss scale last changed
 };
@@ -127,7 +127,7 @@ class TrainStep {
   ResultRing results_;
   OptimizerStep optimizer_step_;
   Recorded recorded_;
-  // Of whole passes one for each; around sums forward and backward of any pass, and the update.
+  // One for each whole pass; around sums: forward and backward of any pass, and the update.
   std::vector<RepeatedWork> recordings_;
 };
 

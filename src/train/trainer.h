@@ -110,7 +110,7 @@ class Trainer {
   [[nodiscard]] std::optional<NonFinite> find_nonfinite(std::int64_t step);
   /// What is not finite, for a message.
   struct Culprit {
-    std::size_t step = 0;  // of the plan
+    std::size_t step = 0;  // step of the plan
     std::string where;     // position in the network file; "" if not known
     std::string text;      // "" if there is none
   };
@@ -161,7 +161,7 @@ class Trainer {
   TrainingState state_;
   Model& model_;
   Evaluator validation_;
-  std::optional<Evaluator> clean_;  // of the clean training samples, if they are measured
+  std::optional<Evaluator> clean_;  // pass over the clean training samples, if they are measured
   double started_ = 0;              // start of this session, minus the time of earlier ones
   double epoch_started_ = 0;
   BusyMean busy_;
@@ -169,7 +169,7 @@ class Trainer {
   LossLimit loss_limit_;
   EpochWatch epoch_watch_;
   std::vector<std::byte> compared_;    // workspace of compare_ranks()
-  std::int64_t epoch_first_step_ = 0;  // of this session
+  std::int64_t epoch_first_step_ = 0;  // first step of this session
   bool saved_ = false;                 // the current state is on disk
 };
 

@@ -15,14 +15,14 @@ struct TrainingState {
   std::int64_t step_in_epoch = 0;  // finished steps of the current epoch
   std::int64_t step = 0;           // finished steps, including skipped ones
   std::int64_t skipped_steps = 0;  // in the epoch, see StepResult::skipped
-  Totals totals;                   // of the current epoch
+  Totals totals;                   // totals of the current epoch
   double gradient_norm_sum = 0;    // over its steps
-  double rate = 0;                 // of the last step
-  double best_value = 0;           // of the best metric
+  double rate = 0;                 // rate of the last step
+  double best_value = 0;           // best value of the best metric
   std::int64_t best_epoch = 0;     // 0: none yet
   std::int64_t epochs_since_best = 0;
   PlateauState plateau;
-  double elapsed_seconds = 0;  // of training, over all sessions of the run
+  double elapsed_seconds = 0;  // time of training, over all sessions of the run
 };
 
 }  // namespace trainyard

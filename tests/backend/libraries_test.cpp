@@ -136,7 +136,7 @@ TEST_CASE("the required libraries are those in use, NCCL only for several GPUs")
   CHECK(list[0].files == std::vector<std::string>{"libcudnn.so.9"});
   CHECK(list[0].required.least_version == 90800);
   CHECK(list[1].files == std::vector<std::string>{"libcublasLt.so.13", "libcublasLt.so.12"});
-  CHECK(list[1].required.least_version <= 120803);  // of CUDA 12.8
+  CHECK(list[1].required.least_version <= 120803);  // minimum of CUDA 12.8
   CHECK(list[2].files == std::vector<std::string>{"libnccl.so.2"});
   CHECK(list[2].required.least_version <= 22105);
   CHECK_FALSE(list[0].several_gpus);

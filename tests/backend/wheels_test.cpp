@@ -26,7 +26,7 @@ std::string wheels() {
 }
 bool no_wheels() { return wheels().empty(); }
 
-/// Of all search folders, only those of the virtual environment.
+/// The search folders of the virtual environment.
 std::vector<fs::path> folders() {
   std::vector<fs::path> all = library_folders({.virtual_env = wheels()});
   std::erase_if(all, [](const fs::path& one) { return !one.string().starts_with(wheels()); });

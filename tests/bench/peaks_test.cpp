@@ -23,9 +23,9 @@ constexpr double kProductSeconds = 0.25;
 /// kLaunchSeconds, a product kProductSeconds. Enqueued work takes its time at the next wait.
 struct SlowWorld {
   double clock = 0;    // seconds
-  double pending = 0;  // of the enqueued work
+  double pending = 0;  // time of the enqueued work
   bool recording = false;
-  double recorded_seconds = 0;  // of a replay
+  double recorded_seconds = 0;  // time of a replay
   std::size_t recorded = 0;     // its launches
 
   void put(double seconds) { (recording ? recorded_seconds : pending) += seconds; }

@@ -35,8 +35,8 @@ ScalingRound round_with_sums() {
   return round;
 }
 
-/// One rank takes 0.1 s per step, two 0.125 s: 80 %. Of the additional 25 ms, 15 are compute, 8
-/// all-reduces and 2 data; of 12 ms of all-reduces, 4 are hidden.
+/// One rank takes 0.1 s per step, two 0.125 s: 80 %. The additional 25 ms are 15 of compute, 8 of
+/// all-reduces and 2 of data; of 12 ms of all-reduces, 4 are hidden.
 std::vector<ScalingRound> two_counts() {
   return {
       round_of(2, {.whole = 0.125, .without_sums = 0.117, .without_data = 0.114, .sums = 0.012}),
@@ -131,7 +131,7 @@ TEST_CASE("without a measurement of one rank the fewest count as perfect") {
 
 TEST_CASE("the sentence lists where the time went, the largest share first") {
   CHECK(missing(rows_of(two_counts())) ==
-        "2 ranks: 1.60 of 2 times. Of the missing 20.0 %: compute 12.0 % (99.00 to 114.00 ms), "
+        "2 ranks: 1.60 of 2 times. The missing 20.0 %: compute 12.0 % (99.00 to 114.00 ms), "
         "communication 6.4 % (0.00 to 8.00 ms), data 1.6 % (1.00 to 3.00 ms).");
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("the sentence names a part that became shorter separately") {
       rows_of({round_of(1, {.whole = 0.1, .without_sums = 0.1, .without_data = 0.09}),
                round_of(2, {.whole = 0.125, .without_sums = 0.095, .without_data = 0.095})});
   CHECK(missing(rows) ==
-        "2 ranks: 1.60 of 2 times. Of the missing 20.0 %: communication 24.0 % (0.00 to 30.00 ms), "
+        "2 ranks: 1.60 of 2 times. The missing 20.0 %: communication 24.0 % (0.00 to 30.00 ms), "
         "compute 4.0 % (90.00 to 95.00 ms); won back: data 8.0 % (10.00 to 0.00 ms).");
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("the table has one line per count, one per rank if there are several, 
         "114.00           8.00     4.00\n"
         "        rank 1, node1, cpu                                      125.00      3.00    "
         "114.00           8.00     4.00\n"
-        "2 ranks: 1.60 of 2 times. Of the missing 20.0 %: compute 12.0 % (99.00 to 114.00 ms), "
+        "2 ranks: 1.60 of 2 times. The missing 20.0 %: compute 12.0 % (99.00 to 114.00 ms), "
         "communication 6.4 % (0.00 to 8.00 ms), data 1.6 % (1.00 to 3.00 ms).\n");
 }
 

@@ -57,8 +57,8 @@ std::vector<std::int64_t> blocks_of() {
   return {8, 16, 1};
 }
 
-/// Of the parameters, with every width of vectors and number of threads, and from plain maps: all
-/// the same.
+/// Gradients of the parameters: the same with every vector width, number of threads, and plain
+/// maps.
 template <class T>
 Gradients checked_gradients(NodeCase node, const std::vector<int>& all_threads) {
   const auto executors = make_cpu_executors();

@@ -19,7 +19,7 @@ namespace {
 
 using T = BFloat16;
 
-// Of a GPU of compute capability 8.0 to 9.0; an H100 has 132 processors.
+// Limits of a GPU of compute capability 8.0 to 9.0; an H100 has 132 processors.
 constexpr std::int64_t kProcessors = 132, kThreads = 2048, kBlocks = 32;
 constexpr std::int64_t kWanted = std::int64_t{2} << 20, kLargeMap = std::int64_t{1} << 20;
 
@@ -83,7 +83,7 @@ std::int64_t requested(const PackedRuns<BinaryElement<Body, T>>& f, std::int64_t
 }
 template <class F>
 std::int64_t requested(const F&, std::int64_t) {
-  return 0;  // of channels or padding: no map
+  return 0;  // channels or padding: no map
 }
 
 /// The members of the CUDA launcher: notes the loads that each launch has in flight.
@@ -132,7 +132,7 @@ class LoadsLauncher {
   }
 
  private:
-  /// Of `blocks` blocks, `working` threads with something to load.
+  /// Notes a launch of `blocks` blocks, in which `working` threads have something to load.
   void note(std::int64_t blocks, std::int64_t threads, std::int64_t working,
             std::int64_t bytes) const {
     if (bytes == 0) return;

@@ -17,7 +17,7 @@ namespace {
 /// The fake's answers, and its calls. C functions can only reach statics.
 struct Script {
   cublasStatus_t with_bias = CUBLAS_STATUS_SUCCESS, plain = CUBLAS_STATUS_SUCCESS;
-  cublasStatus_t state = CUBLAS_STATUS_SUCCESS;  // of the algorithm that is proposed
+  cublasStatus_t state = CUBLAS_STATUS_SUCCESS;  // state of the proposed algorithm
   int proposals = 1;
   std::vector<bool> asked = {};  // for each request of an algorithm: whether it must add a bias
   std::uint64_t cap = 0;

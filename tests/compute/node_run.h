@@ -46,7 +46,7 @@ struct NodeResults {
   std::vector<double> train, eval, input_gradient;
   std::vector<std::vector<double>> parameter_gradients, batch_statistics;
   bool guards_intact = true;
-  bool padding_zero = true;      // of outputs and input gradients
+  bool padding_zero = true;      // padding of outputs and input gradients
   std::int64_t allocations = 0;  // by our code in the runs; see counted_allocations
   bool operator==(const NodeResults&) const = default;
 };

@@ -183,7 +183,7 @@ TEST_CASE("a NaN is the maximum of every window over it, in whole windows and in
     const NodeResults results =
         run_node<float>(*make_cpu_executors(), node, std::numeric_limits<double>::quiet_NaN());
     const auto is_nan = [](double x) { return std::isnan(x); };
-    CHECK(std::ranges::count_if(results.train, is_nan) == 6);  // of the pixel at 0, 3
+    CHECK(std::ranges::count_if(results.train, is_nan) == 6);  // window of the pixel at 0, 3
     CHECK(std::ranges::count_if(results.eval, is_nan) == 6);
   }
 }

@@ -27,9 +27,9 @@ namespace {
 struct Case {
   std::string name;
   std::shared_ptr<const Op> op;
-  Shape input;                // of the whole batch
+  Shape input;                // shape of the whole batch
   std::int64_t slice_of = 0;  // channels of the tensor that the output is a slice of; 0: none
-  std::size_t inputs = 1;     // of the same shape
+  std::size_t inputs = 1;     // inputs of the same shape
 };
 
 double milliseconds(Executor& executor) {

@@ -29,7 +29,7 @@
 
 namespace trainyard::test {
 
-/// Of actual results, in units of 2^-24 of the root mean square of exact ones.
+/// Deviation of actual results, in units of 2^-24 of the root mean square of exact ones.
 struct Deviation {
   double mean_square = 0;  // its root
   double largest = 0;

@@ -29,8 +29,8 @@ struct ScriptedCudnn {
   std::vector<ScriptedEngine> engines = {};
   cudnnStatus_t mode_a = CUDNN_STATUS_SUCCESS;
   int plans = 0;        // made, or tried
-  int descriptors = 0;  // that are alive
-  int lists = 0;        // of proposals, requested
+  int descriptors = 0;  // living descriptors
+  int lists = 0;        // lists of proposals, requested
 };
 
 /// A library whose script is scripted_cudnn(), which is emptied.

@@ -25,7 +25,7 @@ Names sorted(Names names) {
 }
 
 TEST_CASE("every layer, loss and metric is computed in one row of the table, and nothing else is") {
-  Names known{"loss_sum"};  // of several losses; it has no name in YAML
+  Names known{"loss_sum"};  // several losses' op; it has no name in YAML
   for (const auto& kind : op_kinds()) known.emplace_back(kind.name);
   for (const auto& kind : loss_kinds()) known.emplace_back(kind.name);
   for (const auto& kind : metric_kinds()) {

@@ -55,7 +55,7 @@ void copy_all(const std::vector<WeightShape>& shapes, Lists<From>& from, Lists<T
   copies.run();
 }
 
-/// Of one launch; -1 was there before.
+/// Lists that one launch packs; -1 was there before.
 template <class T>
 Lists<T> all_packed(const std::vector<WeightShape>& shapes, Lists<float>& from) {
   Lists<T> to;
@@ -135,7 +135,7 @@ TEST_CASE("unpacking is the reverse of packing, of many weights at once") {
        .height = 3,
        .width = 3,
        .padded_filters = 6,
-       .padded_channels = 3},                                                      // of a group
+       .padded_channels = 3},  // channels of a group
       {.filters = 2, .channels = 12, .padded_filters = 8, .padded_channels = 16},  // padded vectors
       {.filters = 4,
        .channels = 16,
@@ -276,7 +276,7 @@ TEST_CASE("a ReLU's backward step sums what it writes for the bias before it") {
       y[at] = i % 3 == 0 ? 0.0f : 1.0f;
       dy[at] = static_cast<float>(i % 16) - 7.0f;
       expected[at] = i % 3 == 0 ? 0.0f : dy[at];
-      sums[c] += expected[at];  // of integers: exact in any order
+      sums[c] += expected[at];  // integers: exact in any order
     }
     const ActivationOp<Relu> op({});
     const auto executor = make_relu_bias_on(

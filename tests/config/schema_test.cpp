@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "sample.h"
 #include "support.h"
 
@@ -122,6 +124,20 @@ TEST_CASE("the reference has a section for every map and member") {
     CHECK(contains(text, std::string("\n") + heading + "\n"));
   }
   CHECK(contains(text, "## `schedule.constant`\n\nthe same rate\n\nNo keys.\n"));
+}
+
+TEST_CASE("the reference of a repeated map or family refers to its first section") {
+  std::vector<FieldDescription> fields = described<sample::Run>();
+  for (const char* key : {"train", "optimizer"}) {
+    fields.push_back(*std::ranges::find(fields, key, &FieldDescription::key));
+    fields.back().key = std::string("second_") + key;
+  }
+  fields.back().members.pop_back();
+  const std::string text = reference_text(fields, "Run");
+  CHECK(contains(text, "\n## `second_train`\n\nAs `train`.\n"));
+  CHECK(contains(text, "\n## `second_optimizer`\n\nAs `optimizer`.\n"));
+  CHECK_FALSE(contains(text, "second_train.source"));
+  CHECK_FALSE(contains(text, "second_optimizer."));
 }
 
 TEST_CASE("items of an open family may contain lists of such items") {

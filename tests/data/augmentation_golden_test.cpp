@@ -204,7 +204,7 @@ TEST_CASE("colours are those of Keras over Pillow, MXNet over OpenCV, and torchv
       step.amount[i] = static_cast<float>(number(row, "amount", i));
     }
     CAPTURE(step.amount[0]);
-    // Those of bytes are exact; torchvision computes in 0..1, in float.
+    // Changes of bytes are exact; torchvision computes in 0..1, in float.
     const bool bytes = name.starts_with("shift") || name == "stretch";
     CHECK(furthest(coloured(step), row) <= (bytes ? 0.0 : 5e-4));
   }

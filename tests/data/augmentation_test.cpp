@@ -119,7 +119,7 @@ TEST_CASE("pad_crop evaluates the centre") {
   CHECK(evaluated(PadCrop(crop_options(4, {2, 3}))) == kImage);
   CHECK(evaluated(PadCrop(crop_options(0, {1, 1})), Shape{1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}) ==
         Values{5});
-  // Of the two middle rows of four, the upper one.
+  // The upper one of the two middle rows of four.
   CHECK(evaluated(PadCrop(crop_options(1, {1, 3}))) == Values{1, 2, 3});
 }
 

@@ -117,7 +117,7 @@ Samples fed(const Dataset& set, std::int64_t ranks, std::int64_t shards, int wor
 TEST_CASE("classes share an epoch in proportion to count^(1 - strength)") {
   struct Case {
     double strength;
-    double shares[3];  // of the classes with samples
+    double shares[3];  // shares of the classes with samples
   };
   const double half = std::sqrt(700.0) + std::sqrt(200.0) + std::sqrt(90.0);
   const Case cases[] = {{1, {1000 / 3.0, 1000 / 3.0, 1000 / 3.0}},
@@ -168,7 +168,7 @@ TEST_CASE("which samples of a class are taken changes from epoch to epoch, evenl
       ++taken[static_cast<std::size_t>(index_of_drawn(one))];
     }
   }
-  const double mean = kEpochs * (1000 / 3.0) / 700;  // of samples of class 0
+  const double mean = kEpochs * (1000 / 3.0) / 700;  // samples of class 0
   const double deviation = std::sqrt(mean * (1 - mean / kEpochs));
   for (std::size_t i = 0; i < taken.size(); ++i) {
     if (uneven_labels()[i] != 0) continue;

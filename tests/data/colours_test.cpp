@@ -129,7 +129,7 @@ TEST_CASE("random_erasing erases with its probability, within its range of areas
     if (step.change == 0) continue;
     ++erased;
     const int pixels = (step.box[1] - step.box[0]) * (step.box[3] - step.box[2]);
-    CHECK((pixels >= 2 && pixels <= 9));  // of 16, with rounded sides
+    CHECK((pixels >= 2 && pixels <= 9));  // pixels out of 16, with rounded sides
     CHECK((step.box[0] >= 0 && step.box[1] <= 4 && step.box[2] >= 0 && step.box[3] <= 4));
   }
   CHECK(std::abs(erased - kDraws / 4) < 137);  // five deviations of sqrt(4000 * 3 / 16)

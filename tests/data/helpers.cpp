@@ -160,7 +160,7 @@ std::string png_of(const PngForm& form, const std::string& pixels) {
 std::string png_of_zeros(std::size_t bytes) {
   BitWriter bits;
   bits.add(1, 1);          // the last block
-  bits.add(1, 2);          // of fixed Huffman codes (RFC 1951, 3.2.6), stored from the highest bit
+  bits.add(1, 2);          // fixed Huffman codes (RFC 1951, 3.2.6), stored from the highest bit
   bits.add_code(0x30, 8);  // a zero
   for (std::size_t done = 0; done < bytes; done += 258) {
     bits.add_code(0xc5, 8);  // 258 bytes

@@ -16,7 +16,7 @@ struct GreyJpeg {
   std::uint32_t w = 8;
   std::uint32_t h = 8;
   int scans_a_component = 1;  // each component has its own scans; a file is complete with one each
-  int bits = 8;               // that the header claims
+  int bits = 8;               // bits that the header claims
 };
 [[nodiscard]] std::string grey_jpeg(const GreyJpeg& form);
 

@@ -140,7 +140,7 @@ TEST_CASE("the orientation of an Exif segment is read in both byte orders") {
 TEST_CASE("a damaged Exif segment leaves the image as it is stored") {
   const std::string file = image_file("chroma_444.jpg");
   const std::string rotated = test::with_orientation(file, 6);
-  const std::size_t begin = 2 + 4 + 6;  // of the TIFF structure
+  const std::size_t begin = 2 + 4 + 6;  // offset of the TIFF structure
   for (std::size_t at = begin; at < begin + 26; ++at) {
     for (const int value : {0, 1, 0x7f, 0xff}) {
       std::string damaged = rotated;

@@ -113,7 +113,7 @@ TEST_CASE("a link that leads to another file of the same length and time is a ch
   };
   constexpr std::int64_t kLater = 4'000'000'000;  // than the files
   CHECK(changed_of_link("wolf.png", kLater + 1) != changed_of_link("dog.png", kLater));
-  CHECK(changed_of_link("wolf.png", 1) == changed_of_link("dog.png", 2));  // those of the files
+  CHECK(changed_of_link("wolf.png", 1) == changed_of_link("dog.png", 2));  // times of the files
 }
 
 TEST_CASE("links that lead in circles are named") {

@@ -14,9 +14,9 @@ namespace {
 /// One way to divide an epoch.
 struct Cut {
   std::int64_t size = 1;   // samples of the set
-  std::int64_t batch = 1;  // of a pass
+  std::int64_t batch = 1;  // batch of a pass
   std::int64_t ranks = 1;
-  std::int64_t shards = 1;  // of a rank
+  std::int64_t shards = 1;  // shards of a rank
   std::uint32_t epoch = 0;
   [[nodiscard]] std::int64_t global() const { return batch * ranks * shards; }
 };

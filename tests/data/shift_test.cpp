@@ -155,7 +155,7 @@ TEST_CASE("a fraction is drawn continuously from its share of the size") {
     sum_y += amount.y;
     different.insert(amount.x);
   }
-  // Of 4,000 uniform draws the outermost 1 % at either end stays empty with probability
+  // The outermost 1 % of 4,000 uniform draws at either end stays empty with probability
   // 0.995^4000 < 1e-8; the mean's deviation is 20 / sqrt(3 * 4000) = 0.18, five of them 0.9.
   CHECK(least_x < -3.96);
   CHECK(most_x > 3.96);

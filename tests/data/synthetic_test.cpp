@@ -95,8 +95,8 @@ TEST_CASE("learnable samples of a class are nearer to each other than to another
         0.8 * distance(sample(*train, 0), sample(*test, 1)));
 }
 
-// Of seed 1, from a second implementation in Python: bytes of Philox, 16 per draw; with a class,
-// its tile of 4 x 4 pixels and the noise half and half, truncated to whole numbers.
+// Values for seed 1, from a second implementation in Python: bytes of Philox, 16 per draw; with a
+// class, its tile of 4 x 4 pixels and the noise half and half, truncated to whole numbers.
 TEST_CASE("sample 5 of a known seed follows the rules") {
   SyntheticOptions options = small_options();
   CHECK(sample(*open_synthetic(options, 1), 5) ==

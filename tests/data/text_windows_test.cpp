@@ -79,8 +79,8 @@ TEST_CASE("the end of a text is for validation, with the vocabulary of what is b
   options.vocabulary = 5;
   const auto train = open_text_part(options, 0.3, Part::train);
   const auto val = open_text_part(options, 0.3, Part::val);
-  CHECK(train->size() == 5);  // of 12 letters
-  CHECK(val->size() == 1);    // of floor(16 * 0.3) = 4
+  CHECK(train->size() == 5);  // windows of 12 letters
+  CHECK(val->size() == 1);    // window of floor(16 * 0.3) = 4
   CHECK(val->vocabulary()->words() == std::vector<std::string>{"<unknown>", "a", "b", "", ""});
   CHECK(text_in(*val, 1, 0) == "<unknown><unknown>a");
   options.vocabulary = 0;

@@ -77,7 +77,7 @@ TEST_CASE("eigenvectors of a symmetric matrix are orthonormal, for every size an
   check_eigen(ones, 5, 5);
   check_eigen(apart, 3, 3);
   check_eigen(Matrix(16), 4, 1);
-  // Of low rank, as the second moment of few samples: most eigenvalues are rounding.
+  // A matrix of low rank, as the second moment of few samples: most eigenvalues are rounding.
   Matrix low(90 * 90);
   for (std::int64_t i = 0; i < 90; ++i)
     for (std::int64_t j = 0; j < 90; ++j) {

@@ -184,6 +184,10 @@ expect_out '"filters"'
 run "$train" schema --reference
 expect_code 0
 expect_out "epochs"
+# shellcheck disable=SC2016 # backticks of Markdown
+expect_equal "$(grep -A2 '^### `data.val' <<<"$out")" '### `data.val`
+
+As `data.train`.'
 
 begin "bench prints one JSON line with the numbers"
 write_tiny_run tiny.yaml

@@ -68,12 +68,12 @@ class Accesses {
 
   // Shared variables are thread-local ones of the host; the emulator's own are static.
   Range shared_, program_, stack_;
-  Range parameters_;                    // of the launch: in the host's frames
-  Shadow shared_cells_, global_cells_;  // of a block, of a launch
+  Range parameters_;                    // parameters of the launch: in the host's frames
+  Shadow shared_cells_, global_cells_;  // cells of a block, of a launch
   std::string launch_, finding_;
   bool checked_ = false, waits_ = false;
-  Trace own_;                          // of the running thread; phase: barriers passed by its block
-  const void* instruction_ = nullptr;  // of the access
+  Trace own_;  // trace of the running thread; phase: barriers passed by its block
+  const void* instruction_ = nullptr;                                 // instruction of the access
   std::unordered_map<std::uint64_t, std::vector<Arrival>> arrivals_;  // by block
   std::vector<char> waited_;       // by thread: whether it has waited for the launches before
   std::vector<unsigned> fences_;   // by thread: after how many barriers the last one was, + 1

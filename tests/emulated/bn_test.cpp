@@ -65,7 +65,7 @@ class Norm {
     CHECK(finished_ == std::vector<std::uint32_t>(kColumnGroups));
   }
 
-  /// Of several, each of which has siblings in all launches.
+  /// Runs several norms, each of which has siblings in all launches.
   template <class Launcher>
   static void run_siblings(const Launcher& launcher, std::vector<Norm>& norms) {
     std::vector<std::uint32_t> finished(kMostSiblings * kColumnGroups);
@@ -176,7 +176,7 @@ class Norm {
     return F{rows(kResidual ? kept_ : dy_), gradient_factors(), dx_.data()};
   }
 
-  // Those in packs, of a norm.
+  // Moments of a norm in packs.
   static auto moments_of(Norm& norm) { return norm.template moments<kPack<T>>(); }
   template <bool kResidual>
   static auto normalise_of(Norm& norm) {
@@ -260,7 +260,7 @@ TEST_CASE_TEMPLATE("batch norm of many blocks is bit-identical to the CPU's", T,
 
 TEST_CASE_TEMPLATE("batch norms in one launch have the bits of launches of their own", T, float,
                    BFloat16, Float16) {
-  // Of one block to many, with blocks that are not whole, and of a chunk or several.
+  // One block to many, some of them not whole, in one chunk or several.
   const std::vector<std::int64_t> channels{20, 72, 8, 40};
   for (std::size_t count = 1; count <= channels.size(); ++count) {
     for (const std::int64_t rows : {1, 129, 3000}) {

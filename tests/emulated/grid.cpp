@@ -33,8 +33,9 @@ enum class State { ready, at_barrier, at_shuffle, ended };
 struct Lane {
   State state = State::ended;
   bool entered = false;
-  unsigned mask = 0, from = 0;  // of the shuffle it waits in: the lane that it gets the bits of
-  std::uint64_t bits = 0;       // its input to the shuffle, then its result
+  unsigned mask = 0,
+           from = 0;       // lanes of the shuffle it waits in: the lane that it gets the bits of
+  std::uint64_t bits = 0;  // its input to the shuffle, then its result
   ucontext_t context{};
   std::jmp_buf place{};
   std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);

@@ -36,7 +36,7 @@ enum class Turns { ascending, descending, shuffled };
 /// How launches are carried out from now on.
 struct Conduct {
   Turns turns = Turns::ascending;
-  /// Of the orders that are shuffled.
+  /// Seed of the shuffled orders.
   unsigned seed = 1;
   /// Runs only this many of a launch's last blocks, for launches too large to run whole.
   unsigned last_blocks = kMostBlocks;

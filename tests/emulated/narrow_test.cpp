@@ -87,7 +87,7 @@ TEST_CASE_TEMPLATE("a narrow convolution and its input's gradient on tensor core
 
 TEST_CASE("the processor's loops are the convolution") {
   const Problem<Float16> problem;  // whole numbers to 2048 are exact
-  const auto at = static_cast<std::size_t>(17 * kNarrowChannels + 8);  // of row 2, column 3
+  const auto at = static_cast<std::size_t>(17 * kNarrowChannels + 8);  // index of row 2, column 3
   const auto bits_of = [](float value) { return Float16(value).bits; };
   CHECK(problem.run<false, false>(CpuLauncher(1))[at] == bits_of(by_definition(problem)));
   CHECK(problem.run<true, false>(CpuLauncher(1))[at] == bits_of(by_definition(problem)));

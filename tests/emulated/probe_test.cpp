@@ -46,7 +46,7 @@ bool conflicts() {
   using Shape = TileShape<kChannels>;
   for (unsigned row = 0; row < Shape::kWide * Shape::kWide - 8; ++row) {
     for (unsigned unit = 0; unit < Shape::kUnits; ++unit) {
-      unsigned banks = 0;  // of four words
+      unsigned banks = 0;  // banks of four words
       for (unsigned i = 0; i < 8; ++i) banks |= 1u << Shape::place(row + i, unit) % 8;
       if (banks != 0xff) return true;
     }
@@ -88,7 +88,7 @@ void check_finishes() {
   });
 }
 
-/// Of one warp, the words that an instruction leaves in a lane.
+/// The words that an instruction leaves in the lanes of one warp.
 struct Lanes {
   std::vector<std::uint32_t> from = random_lane_words(1);
   std::vector<std::uint32_t> to = std::vector<std::uint32_t>(32 * kLaneOutputs);
@@ -123,7 +123,7 @@ TEST_CASE("neighbouring rows of a matrix are in different banks") {
 }
 
 TEST_CASE("sums over blocks are finished in every way") {
-  const PairSum mean = expected_result(Finish::read_16, 2);  // of 3 to 18
+  const PairSum mean = expected_result(Finish::read_16, 2);  // mean of 3 to 18
   CHECK(mean.first == 10.5);
   CHECK(mean.second == doctest::Approx(1 / std::sqrt(21.25 + 1)).epsilon(1e-6));
   check_finishes<16>();

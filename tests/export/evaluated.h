@@ -10,8 +10,8 @@
 namespace trainyard::export_tests {
 
 struct Evaluated {
-  std::vector<float> input;          // of a network of numbers
-  std::vector<std::int64_t> tokens;  // of one that reads tokens
+  std::vector<float> input;          // input of a network of numbers
+  std::vector<std::int64_t> tokens;  // input of one that reads tokens
   Shape input_shape;
   std::vector<float> logits;  // row-major, before a closing activation
   Shape logits_shape;

@@ -26,7 +26,7 @@ std::vector<TestNetwork> shipped_networks() {
        fs::directory_iterator(fs::path(TY_SOURCE_DIR) / "models")) {
     const std::string name = entry.path().stem().string();
     if (entry.path().extension() != ".yaml" || name == "blocks")
-      continue;  // those are not a network
+      continue;  // these are not a network
     const bool sequences = name.find("lstm") != std::string::npos;
     networks.push_back({name, load_network(entry.path()), !sequences});
   }

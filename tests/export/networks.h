@@ -18,15 +18,15 @@ struct TestNetwork {
   std::string name;  // a file name
   config::Node network;
   bool images = false;  // a network of convolutions, which OpenCV reads too
-  /// Of values that it is given raw; null: none.
+  /// Preprocesses the values, which are given raw; null: none.
   std::shared_ptr<const Pipeline> pipeline = nullptr;
   /// Hashes of the model, plain and folded, if they are not in judged.txt.
   std::vector<std::string> judged = {};
 };
 
-/// Those of models/.
+/// Networks of models/.
 [[nodiscard]] std::vector<TestNetwork> shipped_networks();
-/// Those of tests/ops/*.yaml.
+/// Networks of tests/ops/*.yaml.
 [[nodiscard]] std::vector<TestNetwork> small_networks();
 /// One with every preprocessing step.
 [[nodiscard]] TestNetwork preprocessed_network();

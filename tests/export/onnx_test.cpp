@@ -215,7 +215,7 @@ TEST_CASE("weights that a network needs must be there, in its shapes") {
       Error);
 }
 
-/// Of tests/export/judged.txt, "NAME HASH", and of tests/ops/*.yaml.
+/// Hashes in tests/export/judged.txt, "NAME HASH", and in tests/ops/*.yaml.
 std::map<std::string, std::string> judged_hashes() {
   std::ifstream file(TY_SOURCE_DIR "/tests/export/judged.txt");
   std::map<std::string, std::string> hashes;

@@ -106,7 +106,7 @@ TEST_CASE("a server that redirects to itself is given up") {
       error_of(ErrorKind::device, [&] { fetch_file(remote(server), folder / "a.bin", nullptr); });
   CHECK(message.starts_with("cannot fetch " + server.url("a.bin") + ": "));
   CHECK(server.requested().size() == 11);
-  CHECK_FALSE(std::filesystem::exists(folder / "a.bin.part"));  // of 0 bytes
+  CHECK_FALSE(std::filesystem::exists(folder / "a.bin.part"));  // a file of 0 bytes
 }
 
 TEST_CASE("a part that is a link or a pipe is neither followed nor waited for") {

@@ -29,17 +29,17 @@ struct Losses {
 
 struct Golden {
   std::string name;
-  std::string file;       // of the network
+  std::string file;       // file of the network
   std::string overrides;  // overrides of its vars
   double rate = 0;
   Losses in_double;
   Losses in_float;
-  std::vector<LossAttributes> heads = {};  // of losses besides that of the last layer
+  std::vector<LossAttributes> heads = {};  // losses besides that of the last layer
   std::vector<float> class_weights = {};   // empty: none
-  std::int64_t tokens = 0;                 // of a sample, with a label each; 0: images
+  std::int64_t tokens = 0;                 // tokens of a sample, with a label each; 0: images
   bool lengths = false;                    // samples have lengths, from 1 to 32
   std::int64_t classes = 10;               // and the vocabulary of tokens
-  double smoothing = 0;                    // of the last layer's loss
+  double smoothing = 0;                    // smoothing of the last layer's loss
   bool mixed = false;  // in pairs, by turns blended and with a box of each other
 };
 

@@ -20,8 +20,8 @@ namespace {
 
 using namespace trainyard;
 
-/// Of any of the GPUs that kernels are compiled for: registers of a block, and the shared memory
-/// that a block can have on all of them.
+/// Registers of a block on any GPU that kernels are compiled for, and the shared memory that a
+/// block can have on all of them.
 constexpr unsigned kRegisters = 65'536, kSharedBytes = 99 * 1024;
 
 /// Threads of a block of each form of kernel.
@@ -87,7 +87,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-/// Of all objects of the GPU part. A kernel that several of them have is there once for each.
+/// Kernels in all objects of the GPU part, once for each object that has them.
 const std::vector<Kernel>& kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list;

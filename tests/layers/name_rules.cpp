@@ -32,7 +32,7 @@ class TypeScan {
   /// Calls `found` with the qualified name and the place of each type.
   template <class F>
   void run(const F& found) {
-    std::size_t begin = 0;  // of what precedes a brace
+    std::size_t begin = 0;  // begin of what precedes a brace
     for (std::size_t at = 0; at < code_.size(); ++at) {
       if (code_[at] == '{') {
         const std::string head = one_line(std::string_view(code_).substr(begin, at - begin));

@@ -76,7 +76,7 @@ Brace classify(std::string_view head, Brace outer) {
 
 struct Open {
   Brace brace;
-  int line;  // of the head's first word
+  int line;  // line of the head's first word
   std::string head;
   int table_lines = 0;  // inside, not counted
 };

@@ -33,7 +33,7 @@ struct BindOptions {
   LayoutChoice layouts;
   int threads = 1;
   bool in_place = false;                    // if the op traits allow it
-  std::vector<bool> needs_gradients;        // of the inputs; empty: all
+  std::vector<bool> needs_gradients;        // needs of the inputs; empty: all
   StatisticsSum* statistics_sum = nullptr;  // as StepDescription has it
 };
 
@@ -45,7 +45,7 @@ class BoundCase {
   /// Runs one pass after overwriting its outputs and workspace with garbage. Fails the test if a
   /// guard or a read-only tensor has changed, or padding of an output is not zero.
   void forward();
-  /// Of forward(), if the op recomputes. Fails the test unless it writes the same bits.
+  /// Repeats forward(), if the op recomputes. Fails the test unless it writes the same bits.
   void recompute();
   void evaluate();
   void backward();

@@ -100,7 +100,7 @@ TEST_CASE("sums of gradients on a GPU are bit-identical to the CPU's" * doctest:
   }
 }
 
-/// Of weights that lie one after the other, each at a multiple of 16 bytes.
+/// Places of weights that lie one after the other, each at a multiple of 16 bytes.
 struct WeightPlaces {
   std::vector<std::int64_t> plain, packed;  // where each begins
   std::int64_t plain_elements = 0, packed_elements = 0;

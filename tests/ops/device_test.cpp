@@ -107,7 +107,7 @@ TEST_CASE("every op, loss and metric of the lists has a case") {
   for (const auto& kind : metric_kinds()) {
     config::Fields fields(config::Profile::keras2);
     const auto metric = kind.read(fields);
-    // Of a split: it computes nothing on a device.
+    // A metric of a split computes nothing on a device.
     if (!metric->of_split()) CHECK_MESSAGE(covered.contains(metric->type()), kind.name);
   }
 }

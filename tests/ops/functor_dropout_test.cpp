@@ -114,7 +114,8 @@ TEST_CASE("positions are counted per sample, not per batch") {
 TEST_CASE("a draw of exactly rate * 2^32 is kept, the one below it is not") {
   const Batch batch;
   const Random4 key = random4(batch.seed, RandomStream::layer, 5, batch.node, 0);
-  const Random4 draw = philox(key.word[0], key.word[1], 0, 0, 40, 0);  // of the first four elements
+  const Random4 draw =
+      philox(key.word[0], key.word[1], 0, 0, 40, 0);  // draw for the first four elements
   const std::uint32_t* const largest = std::max_element(draw.word, draw.word + 4);
   const auto lane = static_cast<std::size_t>(largest - draw.word);
   REQUIRE(*largest >=

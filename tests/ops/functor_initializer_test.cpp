@@ -47,7 +47,7 @@ Moments moments(const std::vector<float>& list) {
 struct Expected {
   DrawKind kind;
   double value;      // the attribute
-  double deviation;  // of the distribution
+  double deviation;  // deviation of the distribution
   double kurtosis;
   double bound;  // largest magnitude
 };
@@ -83,7 +83,7 @@ std::vector<Expected> expectations() {
 }
 
 TEST_CASE("random initializers have their distribution's mean, deviation, kurtosis and bound") {
-  const double root = std::sqrt(45000.0);  // of the number of draws
+  const double root = std::sqrt(45000.0);  // root of the number of draws
   for (const Expected& expected : expectations()) {
     CAPTURE(text_of({.kind = expected.kind, .value = expected.value}));
     const Moments found = moments(drawn(parameter(expected.kind, expected.value)));

@@ -24,7 +24,7 @@ struct TargetProblem {
   StepState state{.gradient_scale = 0.5, .valid = 3};
 };
 
-/// Of a tensor that is not read if there are none.
+/// One value for a tensor that is not read, if there are none.
 std::vector<double> or_zero(const std::vector<double>& values) {
   return values.empty() ? std::vector<double>{0} : values;
 }

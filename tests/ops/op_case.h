@@ -56,7 +56,7 @@ struct OpCase {
 
 /// Every case of tests/FILE, grids expanded. Throws Error{config} as the loader does.
 [[nodiscard]] std::vector<OpCase> load_cases(const std::string& file);
-/// Those of every file of tests/ops.
+/// Cases of every file of tests/ops.
 [[nodiscard]] std::vector<OpCase> load_all_cases();
 
 }  // namespace trainyard::op_tests

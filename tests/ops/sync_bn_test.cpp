@@ -70,7 +70,7 @@ struct Subject {
   OpCase part, whole;
   std::size_t device = 0;  // index in the list
   BindOptions options;
-  CaseValues values;  // of the whole batch
+  CaseValues values;  // values of the whole batch
 };
 
 std::vector<Subject> subjects_of(const std::vector<DeviceUnderTest>& devices, bool sync,

@@ -115,7 +115,7 @@ TEST_CASE("sums of batch means take the biases that they lack, once for each rep
 }
 
 TEST_CASE("with weights of samples the mean over them takes the place of that over samples") {
-  const std::vector<double> weights{8, 5};  // of five samples
+  const std::vector<double> weights{8, 5};  // weights of five samples
   Blocks<double> blocks(7, {{}}, 0);
   const Blocks<double> before = blocks;
   finish(blocks, [&](GradientFinish& task) {

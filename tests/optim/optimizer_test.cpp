@@ -168,7 +168,7 @@ TEST_CASE("frozen parameters, and all parameters after a non-finite step, do not
         changed += blocks.weights[i] != before.weights[i] ? 1 : 0;
       }
     }
-    CHECK(changed > 200);  // of 5 chunks of 64
+    CHECK(changed > 200);  // elements of 5 chunks of 64
     const Blocks<float> good = blocks;
     blocks.gradients.assign(blocks.gradients.size(), std::nanf(""));
     for (const std::int64_t marked : {0, 3}) {

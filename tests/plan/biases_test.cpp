@@ -17,7 +17,7 @@ std::size_t parameters_of(const Plan& plan, NodeId node) {
   return plan.laid_out.graph.nodes[node].signature.parameters.size();
 }
 
-/// Of the steps of `pass`, in their order: the node, and which of its gradients go to a tensor of
+/// Steps with gradients, in their order: the node, and which of its gradients go to a tensor of
 /// their own ('t') or to the block ('b'), as they all do in "".
 std::vector<std::pair<NodeId, std::string>> gradients_of(const Plan& plan) {
   std::vector<std::pair<NodeId, std::string>> list;

@@ -13,11 +13,11 @@ namespace trainyard::testing {
 
 struct FakeTraits {
   std::string type = "fake";
-  std::string name = type;  // of its nodes, before their number
+  std::string name = type;  // name of its nodes, before their number
   Contract contract = {};
-  std::int64_t parameter_elements = 0;  // of its one parameter, 0: none
+  std::int64_t parameter_elements = 0;  // size of its one parameter, 0: none
   Shape output;                         // rank 0: as the first input
-  std::int64_t statistic_elements = 0;  // of its one statistic, 0: none
+  std::int64_t statistic_elements = 0;  // size of its one statistic, 0: none
   std::int64_t multiply_adds = 0;
 };
 

@@ -29,7 +29,7 @@ std::vector<GradientBucket> buckets_of(const Plan& plan, const BucketBytes& size
   return cut_gradient_buckets(plan, lay_out_blocks(plan.laid_out.graph), kBytes, sizes);
 }
 
-/// Of each bucket: its entries, and the last step before its all-reduce.
+/// Each bucket: its entries, and the last step before its all-reduce.
 std::vector<std::pair<std::int64_t, std::string>> described(
     const Plan& plan, const std::vector<GradientBucket>& buckets) {
   std::vector<std::pair<std::int64_t, std::string>> list;

@@ -98,7 +98,7 @@ TEST_CASE("ops of rows take and give sequences in n, t, c order on every target"
     const ValueId second = network(rows_like({4, 9, 1, 7}), {first});
     const ValueId last = network(rows_like({4, 9}), {second});
     const LaidOutGraph laid_out = assign_layouts(network.graph, target);
-    CHECK(count_reorders(laid_out.graph) == 1);  // of the network's input
+    CHECK(count_reorders(laid_out.graph) == 1);  // the network's input
     const Node& reader = laid_out.graph.nodes[1];
     CHECK(laid_out.layouts[reader.inputs[0]] == row_layout({4, 5, 1, 7}));
     CHECK(laid_out.layouts[laid_out.renamed[first]] == row_layout({4, 6, 1, 7}));

@@ -16,7 +16,7 @@ TEST_CASE("a workspace lives only for its step, a reserve from forward to backwa
   network(relu_like(), {network(conv_like(), {0})});
   Plan plan = training_plan(network, reference_target(Precision::fp32));
   std::vector<StepNeeds> needs(plan.steps.size(), {.workspace = 1000});
-  needs[1].reserve = 300;  // of the activation
+  needs[1].reserve = 300;  // the activation's
   complete(plan, needs);
   const PlanStep& forward = plan.steps[1];
   REQUIRE(name_of(plan, forward) == "act2 forward_train");

@@ -18,7 +18,7 @@ struct NamedPass {
   std::function<void(Plan&)> run;
 };
 
-/// Those that change a plan, in their order.
+/// Passes that change a plan, in their order.
 const std::vector<NamedPass> kPasses = {
     {"cancel_biases", [](Plan& plan) { cancel_biases(plan, {}); }},
     {"differentiate", [](Plan& plan) { differentiate(plan, -1, {}); }},

@@ -34,7 +34,7 @@ Plan two_layers(const Target& target, bool keep_first = false) {
   return network.plan(keep_first ? std::vector<ValueId>{first} : std::vector<ValueId>{}, target);
 }
 
-/// Of a network in models/.
+/// Plan of a network in models/.
 Plan plan_of(const std::string& name) {
   const std::string path = std::string(TY_SOURCE_DIR) + "/models/" + name + ".yaml";
   const Graph graph = build_graph(load_network(path), {.batch = 2});

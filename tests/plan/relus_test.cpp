@@ -15,7 +15,7 @@ namespace {
 
 const Target kGpu = cuda_target(Precision::fp32);
 
-/// Of the steps of layers and activations, in their order.
+/// Steps of layers and activations, in their order.
 std::vector<std::string> layer_steps(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanStep& step : plan.steps) {

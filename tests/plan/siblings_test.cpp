@@ -28,7 +28,7 @@ Plan plan_of(const Graph& graph, const Target& target, bool train = true) {
   return plan;
 }
 
-/// Of a network of [8, 8, 8] whose last layer is a concatenation of `branches`.
+/// Plan of a network of [8, 8, 8] whose last layer is a concatenation of `branches`.
 Plan branches(const std::string& branches, const Target& target = gpu_target()) {
   const std::string network = R"(
 input: [8, 8, 8]

@@ -100,7 +100,7 @@ TEST_CASE("an input that is passed twice is read once") {
   network(add_like(), {stem, stem});
   const Plan plan = training_plan(network);
   const std::size_t conv = 2 * (2 * kValue + kParameter);
-  std::size_t sums = 0;  // of the gradient with itself, including the copy that it needs
+  std::size_t sums = 0;  // sums of the gradient with itself, including the copy that it needs
   for (const PlanStep& step : plan.steps) {
     if (step.kind == PlanStep::Kind::accumulate) sums += 3 * kValue;
     if (step.kind == PlanStep::Kind::reorder) sums += 2 * kValue;

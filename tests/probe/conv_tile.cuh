@@ -26,13 +26,14 @@ struct alignas(16) Unit {
 template <int kChannels>
 struct TileShape {
   static constexpr unsigned kSide = 512 / kChannels, kWide = kSide + 2;
-  static constexpr unsigned kUnits = kChannels / 8;  // of a pixel, or of a tap of a filter
+  static constexpr unsigned kUnits = kChannels / 8;  // units of a pixel, or of a tap of a filter
   static constexpr unsigned kMapUnits = kWide * kWide * kUnits;
   static constexpr unsigned kWeightUnits = 9 * kChannels * kUnits;
   static constexpr unsigned kBytes = (kMapUnits + kWeightUnits) * sizeof(Unit);
-  static constexpr unsigned kHalves = kChannels == 64 ? 2 : 1;   // of the channels that are read
+  static constexpr unsigned kHalves =
+      kChannels == 64 ? 2 : 1;  // halves of the channels that are read
   static constexpr unsigned kRows = kChannels == 16 ? 8 : 2;     // strips of 16 pixels of a warp
-  static constexpr unsigned kColumns = kChannels == 16 ? 2 : 4;  // of 8 filters
+  static constexpr unsigned kColumns = kChannels == 16 ? 2 : 4;  // columns of 8 filters
 
   /// Where unit `unit` of a pixel, or of a row of filters, is.
   static TY_HD unsigned place(unsigned row, unsigned unit) {
@@ -72,7 +73,7 @@ struct TileWarp {
     const unsigned pixel = first + (kChannels == 64 ? i / 8 * Shape::kWide + i % 8 : i);
     load_matrices(a, map + Shape::place(pixel, unit + lane / 16));
   }
-  /// Of 16 filters from `filter`, 16 channels under a tap: both factors b of two products.
+  /// Loads 16 channels of 16 filters from `filter` under a tap: both factors b of two products.
   __device__ void load_filters(std::uint32_t (&b)[4], unsigned tap, unsigned filter,
                                unsigned unit) const {
     const unsigned row = tap * kChannels + filter + lane / 16 * 8 + lane % 8;

@@ -21,7 +21,7 @@ TY_HD PairSum moments(const PairSum& sum, unsigned count) {
   return {mean, 1 / std::sqrt(sum.second / count - mean * mean + 1e-5)};
 }
 
-/// Of `count` blocks from `first` on.
+/// Sum of `count` blocks from `first` on.
 inline PairSum sum_of_blocks(unsigned first, unsigned count, unsigned channel) {
   PairSum sum = {};
   for (unsigned block = first; block < first + count; ++block) sum += block_sum(block, channel);

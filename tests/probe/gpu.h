@@ -20,7 +20,7 @@ namespace trainyard::probe {
 
 class Gpu {
  public:
-  /// Of the visible ones; it must be the current device. Throws Error{device}.
+  /// A visible GPU, which must be the current device. Throws Error{device}.
   explicit Gpu(int ordinal = 0);
 
   [[nodiscard]] Device& device() const { return *device_; }

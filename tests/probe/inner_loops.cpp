@@ -6,7 +6,7 @@
 namespace trainyard::probe {
 namespace {
 
-/// Of an H100 SXM, dense, in bf16: teraflop/s.
+/// Peak of an H100 SXM, dense, in bf16: teraflop/s.
 constexpr double kPeak = 989;
 
 Reading read_tile(Gpu& gpu, int channels, unsigned blocks) {

@@ -74,8 +74,8 @@ void launch_tile(cudaStream_t stream, int channels, unsigned blocks, int repeats
 /// in all of them.
 struct WorkLaunch {
   unsigned blocks = 128;
-  int kilobytes = 37;  // of shared memory
-  int rounds = 0;      // of about 0.13 us
+  int kilobytes = 37;  // size of shared memory
+  int rounds = 0;      // rounds of about 0.13 us
   Overlap overlap = Overlap::none;
   std::uint16_t* processors = nullptr;  // [blocks]: on which each ran; null: not asked for
 };

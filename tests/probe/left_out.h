@@ -27,7 +27,7 @@ class IdleExecutor final : public Executor {
   std::unique_ptr<Executor> executor_;
 };
 
-/// Those of a device that packs weights, which outlives this.
+/// Executors of a device that packs weights, which outlives this.
 class LeaveOutGradients final : public ExecutorFactory, public WeightPacking {
  public:
   explicit LeaveOutGradients(const ExecutorFactory& executors)

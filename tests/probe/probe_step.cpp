@@ -16,7 +16,7 @@ namespace {
 struct Subject {
   RunConfig run;
   std::int64_t batch = 128;
-  std::int64_t steps = 50;  // of a window of time
+  std::int64_t steps = 50;  // steps in a window of time
   DeviceChoice choice;
 
   [[nodiscard]] std::unique_ptr<StepRunner> runner(const RunnerDevice& device) const {

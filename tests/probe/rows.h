@@ -39,8 +39,8 @@ struct Request {
   double seconds = 0;             // no measurement begins later than that; 0: no limit
   std::string output;             // a file for the JSON lines; empty: none
 };
-/// Of the words --only LIST, --seconds N and --output FILE, which it takes out of `arguments`.
-/// Throws Error{command_line} for a value that is missing or wrong.
+/// Reads --only LIST, --seconds N and --output FILE, which it takes out of `arguments`. Throws
+/// Error{command_line} for a value that is missing or wrong.
 [[nodiscard]] Request take_request(std::vector<std::string>& arguments);
 
 /// How many measurements ended in each way.

@@ -65,7 +65,7 @@ template <class T>
 struct Sample {
   std::vector<T> mine;
   std::vector<T> tree;        // the sum in tree order
-  std::vector<double> sizes;  // of all ranks' magnitudes, added up
+  std::vector<double> sizes;  // sums of all ranks' magnitudes
 };
 
 template <class T>

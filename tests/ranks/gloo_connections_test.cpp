@@ -126,7 +126,7 @@ TEST_CASE("a rank that does not take part in the first large sum is named") {
     INFO(text);
     CHECK(text.empty() == (rank == 3));
   }
-  // Those whose neighbour it is not have waited for it to connect.
+  // Ranks whose neighbour it is not have waited for it to connect.
   const std::string expected = "no rank set 'test/rank 3 for 0' within ";
   CHECK(
       outcomes[0].starts_with("rank 0 (host0): all_reduce_sum of 5000 f32 elements over 6 ranks "

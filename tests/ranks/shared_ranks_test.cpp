@@ -176,7 +176,7 @@ TEST_CASE("a rank that leaves is named by every other, long before the limit") {
 
 TEST_CASE("a rank that does not arrive is named at the limit, and then no rank waits") {
   const Moment begin = std::chrono::steady_clock::now();
-  std::latch ended(1);  // of rank 1; until then rank 0 stays alive
+  std::latch ended(1);  // end of rank 1; until then rank 0 stays alive
   const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [&](Communicator& gloo) {
     const Milliseconds limit = gloo.rank() == 0 ? Milliseconds(150) : kLong;
     const auto group =

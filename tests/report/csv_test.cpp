@@ -119,7 +119,7 @@ TEST_CASE("each row is one write, and is in the file immediately") {
   CsvSink sink(disk, folder.path(), {}, {}, true);
   const int before = *plan.seen;
   sink.on_epoch(row_of(1));
-  sink.on_step({.step = 1, .epoch = 1});  // of which no sample counts
+  sink.on_step({.step = 1, .epoch = 1});  // a step without a sample that counts
   CHECK(*plan.seen == before + 2);
   CHECK(text_of(folder / "metrics.csv") == file_after(1));
   CHECK(text_of(folder / "steps.csv") == joined(step_columns(), ",") + "\n1,1,,0,,,0,0\n");

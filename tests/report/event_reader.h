@@ -25,8 +25,8 @@ inline std::uint32_t crc32c(std::string_view bytes) {
 
 struct ReadField {
   std::uint32_t number = 0;
-  std::uint64_t value = 0;  // of a number; of a float its bits
-  std::string bytes;        // of a message, text or bytes
+  std::uint64_t value = 0;  // value of a number; of a float its bits
+  std::string bytes;        // bytes of a message, text or bytes
 };
 
 inline std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
@@ -77,7 +77,7 @@ struct ReadEvent {
   std::string version;
   bool start = false;
   std::vector<std::pair<std::string, float>> scalars;  // in the order of the file
-  std::map<std::string, std::string> texts, images;    // of images the PNG's bytes
+  std::map<std::string, std::string> texts, images;    // texts by tag; of images the PNG's bytes
 };
 
 inline void take_value(std::string_view message, ReadEvent& event) {

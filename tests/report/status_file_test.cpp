@@ -43,7 +43,7 @@ TEST_CASE("status.json is updated periodically with the latest progress") {
     file.write(status);
     note.begin(RunPhase::evaluating);
     note.on_epoch({.epoch = 1, .step = 10, .loss = 0.25});
-    // Of four renames one is from write(), and one of the thread's may have begun before the notes.
+    // One of four renames is from write(), and one of the thread's may have begun before the notes.
     counted.wait_for(4);
   }
   status.updated = kStatusNow;

@@ -46,7 +46,7 @@ TEST_CASE("the same data have no change, and nothing is said of what was not rec
   CHECK(change(three_files(), three_files()).empty());
   CHECK(change(SplitFacts(), three_files()).empty());
   SplitFacts other = three_files();
-  other.fingerprint = "two";  // of a part of a set whose other part has changed
+  other.fingerprint = "two";  // a set of which another part has changed
   CHECK(change(three_files(), other).empty());
 }
 

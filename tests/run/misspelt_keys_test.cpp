@@ -126,7 +126,7 @@ layers:
 const char* const kChild = "extends: run.yaml\n";
 
 struct Mutant {
-  std::size_t line, column;  // of the key, from 0
+  std::size_t line, column;  // position of the key, from 0
   std::string key, word;
 };
 

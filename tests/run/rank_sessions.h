@@ -42,9 +42,9 @@ struct PartialRun {
 
 /// The result on rank 0.
 struct PartialRunEnd {
-  testing::Outcomes outcomes;               // of all ranks
+  testing::Outcomes outcomes;               // outcomes of all ranks
   std::optional<LoadedCheckpoint> reached;  // empty if a rank threw
-  std::vector<double> losses;               // of the global batch, per step
+  std::vector<double> losses;               // losses of the global batch, per step
 };
 
 [[nodiscard]] PartialRunEnd run_stretch(const PartialRun& stretch);

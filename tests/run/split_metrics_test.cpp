@@ -160,7 +160,7 @@ TEST_CASE("mean average precision is of classes or, by the loss's target, of sev
   };
   CHECK(value("binary_cross_entropy", {3, 2, 1}) == (1.0 + 2.0 / 3) / 2);
   const std::string of_tags = "{binary_cross_entropy: {target: tags}}";
-  // Of tag 0: 0.5 at rank 1, then 2 / 2; of tag 1: rank 2 of 3.
+  // Tag 0: 0.5 at rank 1, then 2 / 2; tag 1: rank 2 of 3.
   CHECK(value(of_tags, {1, 9, 3, 5, 2, 1}) == ((0.5 + 2.0 / 3) / 2 + 0.5) / 2);
   CHECK(value(of_tags, {1, 9, 3, 5, 2, 1}, ClassWeightPolicy{.ignored = 0}) == 1);
 }

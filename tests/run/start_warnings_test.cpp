@@ -95,7 +95,7 @@ TEST_CASE("no shipped run has one of these warnings") {
     if (entry.path().extension() != ".yaml") continue;
     CAPTURE(entry.path().string());
     const RunConfig run = read_run_config(entry.path(), {});
-    // Of the shipped data the smallest training split; the pixels stand for any.
+    // The smallest training split of the shipped data; the pixels stand for any.
     const BatchNumbers batch = batch_numbers(run, 1, 25'000);
     CHECK(schedule_warning(schedule_of(run, batch.global).get(), batch) == "");
     const Graph graph = build_whole_network(run, batch.replica);

@@ -25,7 +25,7 @@ inline void train_to_end(Session& session, RankGroup& alone) {
   static_cast<void>(trainer.run());
 }
 
-/// Of the validation split.
+/// Totals of the validation split.
 [[nodiscard]] inline Totals evaluation_of(Session& session) {
   const auto alone = make_single_communicator();
   return Evaluator(session.model(), *session.data().val_feeder, *alone).run();

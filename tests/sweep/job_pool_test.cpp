@@ -44,7 +44,7 @@ class ShellJobs {
   TemporaryFolder folder;
   std::vector<std::optional<PoolEnd>> ends;
   std::vector<std::size_t> slots;
-  int most = 0;  // that ran at the same time
+  int most = 0;  // most that ran at the same time
   std::function<void(std::size_t)> on_start;
 
  private:

@@ -111,7 +111,7 @@ TEST_CASE("draws of a logarithmic range fill its decades evenly and stay inside"
     ++decades[static_cast<std::size_t>(std::min(2.0, std::floor(std::log10(lr) + 4)))];
     ++sizes[point.values[1] == "8" ? 0 : point.values[1] == "16" ? 1 : 2];
   }
-  // Of 3000 draws (equal ones are dropped), a third each; 5 standard deviations are 130.
+  // A third each of 3000 draws (equal ones are dropped); 5 standard deviations are 130.
   for (const int count : decades) CHECK(std::abs(count - 1000) < 150);
   for (const int count : sizes) CHECK(std::abs(count - 1000) < 150);
 }

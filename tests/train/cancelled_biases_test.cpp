@@ -81,7 +81,7 @@ double relative_difference(const std::vector<double>& a, const std::vector<doubl
   return largest_difference(a, b) / most;
 }
 
-/// Of losses, weights, momenta, running statistics and the evaluation.
+/// Compares losses, weights, momenta, running statistics and the evaluation.
 void check_close(const TrainedRank& a, const TrainedRank& b, DType type, double bound) {
   CHECK(relative_difference(a.numbers(), b.numbers()) <= bound);
   for (const auto part : {&TrainedRank::weights, &TrainedRank::slots, &TrainedRank::running}) {

@@ -27,7 +27,7 @@ Types types_of(const config::Node& network) {
   return types;
 }
 
-/// Of kEveryOp and kEverySequenceOp.
+/// Types in kEveryOp and kEverySequenceOp.
 Types types_of_two() {
   Types types;
   for (const char* const network : {kEveryOp, kEverySequenceOp}) {

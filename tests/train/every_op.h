@@ -47,7 +47,7 @@ layers:
   - softmax
 )";
 
-/// Those of sequences. Reads 7 of 11 tokens, gives one of 11 classes for each position.
+/// Every op of sequences. Reads 7 of 11 tokens, gives one of 11 classes for each position.
 inline constexpr const char* kEverySequenceOp = R"(
 input: {tokens: 7, vocabulary: 11}
 layers:

@@ -137,7 +137,7 @@ layers:
                               Precision::bf16)
                          .train;
   check_unpacked(plan);
-  // Those of the last two convolutions, then that of the first.
+  // The last two convolutions' weights, then the first's.
   CHECK(steps_of(plan, Kind::unpack).size() == 2);
 }
 

@@ -236,7 +236,7 @@ class Rules {
   }
 
   const Plan& plan_;
-  std::vector<NodeId> owners_;  // of each node's parameters
+  std::vector<NodeId> owners_;  // owner of each node's parameters
   std::vector<bool> holds_;     // by TensorId of a root: its bytes contain it now
   std::set<std::pair<NodeId, std::size_t>> block_holds_;  // gradients that the block contains, by
                                                           // owner and index of the parameter

@@ -49,7 +49,7 @@ Sums blocks_of(int rank) {
 }
 
 /// The blocks of each rank after a number of all-reduces, each starting with the result of the
-/// previous one. Those in tree order are by ranks without an order of their own.
+/// previous one. Sums in tree order are by ranks without an order of their own.
 std::vector<Sums> sum_on(int ranks, const RankSumOptions& options, int times = 1) {
   std::vector<Sums> all(static_cast<std::size_t>(ranks));
   const auto outcomes =

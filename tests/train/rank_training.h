@@ -38,11 +38,11 @@ using MakeRankDevice =
 /// The training of the ranks.
 struct RankTraining {
   std::string network = kSmallNetwork;
-  Target target;           // of the reference device, or of the CPU with `onednn`
+  Target target;           // target of the reference device, or of the CPU with `onednn`
   bool onednn = false;     // its executors in one thread, else those of the reference device
   std::int64_t batch = 4;  // samples per pass
   std::int64_t updates = 20;
-  std::uint64_t seed = 11;  // of weights, order, augmentation and dropout
+  std::uint64_t seed = 11;  // seed of weights, order, augmentation and dropout
   StepOptions options{.clip_norm = 0.5};
   /// The samples unchanged and in their order, without an evaluation; null: 150 learnable ones
   /// [3, 9, 7] of 4 classes, shuffled and augmented.
@@ -53,7 +53,7 @@ struct RankTraining {
   const char* optimizer_keys = "{lr: 0.02, momentum: 0.9}";
   std::optional<AverageOptions> average = {};
   std::optional<ClassWeightPolicy> weights = {};
-  std::optional<MixOptions> mix = {};   // of pairs of samples; needs an even batch
+  std::optional<MixOptions> mix = {};   // mixing of pairs of samples; needs an even batch
   std::vector<std::string> heads = {};  // keys of cross-entropies besides that of the last layer
 };
 
@@ -62,7 +62,7 @@ struct TrainedRank {
   std::vector<std::byte> weights, slots, running;  // as in memory
   std::vector<std::byte> averaged;  // weights and running statistics, if training averages them
   std::vector<StepResult> updates;
-  Totals evaluation;  // of 37 other samples, by all ranks
+  Totals evaluation;  // result of 37 other samples, by all ranks
 
   /// Learning rate, gradient norm, loss scale, loss and metrics of every step.
   [[nodiscard]] std::vector<double> numbers() const;

@@ -28,7 +28,7 @@ class SimulatedMachine {
  public:
   bool late = true;                         // queues work only when the host waits, else at once
   std::vector<SimulatedQueue*> order = {};  // in which late queues may work
-  std::vector<const DeviceBuffer*> pinned = {};  // of allocate_host()
+  std::vector<const DeviceBuffer*> pinned = {};  // memory of allocate_host()
 
   /// Lets the first queue that can run one piece of work. False if none can.
   bool work();
@@ -51,7 +51,7 @@ class SimulatedMachine {
  private:
   void protect(int access) const;
   std::map<void*, std::size_t> blocks_;
-  int depth_ = 0;  // of nested accesses
+  int depth_ = 0;  // depth of nested accesses
   bool recording_ = false;
 };
 

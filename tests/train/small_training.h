@@ -56,7 +56,7 @@ struct Trained {
   std::vector<double> loss_scale;
   std::vector<double> weights;     // all, in the order of the blocks, after the last step
   std::vector<double> running;     // statistics, in the same order
-  Totals evaluation;               // of another batch, with the last weights
+  Totals evaluation;               // result of another batch, with the last weights
   std::vector<std::int64_t> left;  // steps pending after each take_oldest()
 };
 
@@ -74,8 +74,9 @@ using Jitter = std::function<void(std::vector<float>& images)>;
 /// The duration and the group of a replica's training.
 struct Course {
   std::int64_t steps = 10;
-  double rate = 0.002;     // of SGD with momentum; small: rounding must not grow from step to step
-  std::uint64_t seed = 5;  // of the weights
+  double rate =
+      0.002;  // rate of SGD with momentum; small: rounding must not grow from step to step
+  std::uint64_t seed = 5;                // seed of the weights
   Communicator* communicator = nullptr;  // null: alone. Each replica takes its part of a batch
 };
 /// Trains one replica on any device; `graph` has its part of the batch. The losses are its own.

@@ -86,7 +86,7 @@ TEST_CASE("a time limit counts from when it is set, and 0 is none") {
 }
 
 TEST_CASE("ranks stop after the step with whose results a request of one of them is summed") {
-  for (const int sums : {1, 2000}) {  // of a step: with shards one per micro-batch
+  for (const int sums : {1, 2000}) {  // sums of a step: with shards one per micro-batch
     CAPTURE(sums);
     check_on_ranks(3, [sums](Communicator& group) {
       Voter rank(group, 1);

@@ -43,7 +43,7 @@ class Training {
   [[nodiscard]] TrainStep::NextBatch batches() {
     return [this]() -> const Batch& { return next(); };
   }
-  /// Of the parameters; what the block has behind them, batch norms write in the forward pass.
+  /// Gradients of the parameters, without what batch norms write behind them in the forward pass.
   [[nodiscard]] std::vector<float> gradients() const {
     return copy(model_.memory().gradients(), model_.blocks().parameter_elements);
   }

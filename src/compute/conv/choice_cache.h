@@ -82,7 +82,7 @@ class ChoiceCache {
   Settings settings_;
   Entries entries_;
   bool changed_ = false;
-  bool refused_ = false;  // by the disk: writing failed
+  bool refused_ = false;  // the disk has refused it: writing failed
 };
 
 }  // namespace trainyard

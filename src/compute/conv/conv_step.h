@@ -30,7 +30,7 @@ struct ConvStep {
   Margins margins;
   ConvMaps<Layout> maps;
 
-  /// Of the weights [filters, channels, kh, kw].
+  /// Extents of the weights [filters, channels, kh, kw].
   [[nodiscard]] std::int64_t filters() const { return maps.output.extent[1]; }
   [[nodiscard]] std::int64_t channels() const { return maps.input.extent[1] / attributes.groups; }
   [[nodiscard]] bool forward() const {
@@ -40,7 +40,7 @@ struct ConvStep {
   [[nodiscard]] bool sums_bias() const {
     return attributes.bias && pass == Pass::backward_parameters && form.own_bias();
   }
-  /// Of what belongs to the op's input and to its output.
+  /// Maps made of what belongs to the op's input and to its output.
   template <class Map>
   [[nodiscard]] ConvMaps<Map> by_role(Map of_input, Map of_output) const {
     if (transposed) std::swap(of_input, of_output);

@@ -11,8 +11,8 @@ namespace trainyard::reference {
 
 /// The windows of a convolution over one plain image [c, h, w].
 struct WindowWalk {
-  std::int64_t channels, height, width;  // of the input
-  std::int64_t out_height, out_width;    // of the output
+  std::int64_t channels, height, width;  // the input's
+  std::int64_t out_height, out_width;    // the output's
   std::int64_t kernel_h, kernel_w;
   std::int64_t stride_h, stride_w;
   std::int64_t dilation_h, dilation_w;

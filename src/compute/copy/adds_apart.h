@@ -46,7 +46,7 @@ class AddsApart final : public Executor {
   }
 
   std::unique_ptr<Executor> product_, add_;
-  std::size_t index_;              // of the one input whose gradient is written
+  std::size_t index_;              // index of the one input whose gradient is written
   OffsetAllocator workspace_{64};  // cache lines, as libraries require
   std::size_t gradient_ = 0;
 };

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Of a convolution. Without groups the padding channels of both maps take part in the product.
+/// A convolution's. Without groups the padding channels of both maps take part in the product.
 [[nodiscard]] inline WeightShape weight_shape(const ConvStep& conv) {
   const bool padded = conv.attributes.groups == 1;
   return {.filters = conv.filters(),

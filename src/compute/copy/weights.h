@@ -16,8 +16,7 @@ inline constexpr std::int64_t kWeightRun = 32;
 
 /// A weight of a table. An item of the launch is `width` neighbouring channels of a filter at one
 /// place of the window: their packed elements are together. Neighbouring items are places of the
-/// window: their plain elements are together. Of a turned weight filters and channels are
-/// exchanged.
+/// window: their plain elements are together. A turned weight exchanges filters and channels.
 struct WeightEntry {
   /// Some of an item's channels: `packed` elements side by side, of which `plain` are not padding.
   struct ItemSpan {
@@ -27,7 +26,7 @@ struct WeightEntry {
 
   float* plain = nullptr;
   void* packed = nullptr;
-  std::int64_t first_item = 0;  // of the launch
+  std::int64_t first_item = 0;  // first item of the launch
   std::int32_t filters = 1, channels = 1, window = 1;
   std::int32_t padded_filters = 1, padded_channels = 1;
   std::int32_t filter_step = 1, channel_step = 1;  // plain, from one to the next
@@ -40,7 +39,7 @@ struct WeightEntry {
   [[nodiscard]] std::int64_t items() const {
     return std::int64_t{padded_filters} * window * groups();
   }
-  /// Of an item of this entry; nothing past the last.
+  /// Elements of an item of this entry; none past the last.
   [[nodiscard]] TY_HD ItemSpan span_of(std::int64_t item) const {
     const auto index = static_cast<std::uint32_t>(item - first_item);
     const auto taps = static_cast<std::uint32_t>(window);

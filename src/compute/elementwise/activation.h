@@ -96,7 +96,7 @@ struct SoftmaxGradient {
   const T* y;
   const T* dy;
   T* dx;
-  Layout out, in;  // of y and dy, of dx
+  Layout out, in;  // layouts of y and dy, of dx
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
     using A = Arithmetic<T>;

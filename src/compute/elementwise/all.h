@@ -21,7 +21,7 @@ namespace trainyard {
 template <class... Lists>
 using JoinedLists = decltype(std::tuple_cat(std::declval<Lists>()...));
 
-/// Those that know the places of their elements (element_index.h).
+/// Functors that use the positions of their elements (element_index.h).
 using PlaceList = JoinedLists<ScaleList, NormList, LrnList, ShapeList>;
 using OtherList = JoinedLists<JoinList, DropoutList, SequenceList, MetricList>;
 

@@ -60,7 +60,7 @@ struct BiasGradientRows {
   using Sum = double;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = 32;
-  static constexpr int kLoads = 8;  // of a thread, in flight
+  static constexpr int kLoads = 8;  // loads of a thread in flight
   ChannelRows rows;
   const T* dy;
   A* gradient;  // [channels]

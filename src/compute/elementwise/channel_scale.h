@@ -39,7 +39,7 @@ struct ScaledLine {
   const T* x;
   const T* factors;
   ChannelLines to, from;
-  Layout scale;  // of the factors
+  Layout scale;  // layout of the factors
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t line) const {
     using A = Arithmetic<T>;
@@ -104,7 +104,7 @@ struct ChannelProductSums {
   const T* a;
   const T* b;
   Layout out, a_layout, b_layout;
-  std::int64_t groups;            // of an image
+  std::int64_t groups;            // groups of an image
   std::int64_t a_pixel, b_pixel;  // from one pixel to the next
 
   template <class Team>

@@ -166,7 +166,7 @@ struct DrawnChannels {
         phase[k] = position % 4;
         quad[k] = position / 4;
       }
-      std::uint32_t words[kRowPixels + 4][kLanes];  // of each channel, from its first quad on
+      std::uint32_t words[kRowPixels + 4][kLanes];  // each channel's, from its first quad on
       for (std::uint32_t i = 0; 4 * i < end - begin + most; ++i) {
         draw_quads<kLanes, Lane>(sample, quad, i, words + 4 * i);
       }

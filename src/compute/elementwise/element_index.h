@@ -92,7 +92,7 @@ struct Places {
   [[nodiscard]] TY_HD std::int64_t lanes() const {
     return mask > 0 ? mask + 1 : block_stride == 1 ? padded : 1;
   }
-  /// Of `count` channels from `c` on, those before the next that is not beside them in memory.
+  /// How many of `count` channels from `c` on are contiguous in memory.
   [[nodiscard]] TY_HD std::int64_t together(std::int64_t c, std::int64_t count) const {
     const std::int64_t room = mask > 0 ? mask + 1 - (c & mask) : block_stride == 1 ? count : 1;
     return count < room ? count : room;
@@ -108,7 +108,7 @@ struct Places {
 /// Places beside each other in memory: channels of one pixel, or pixels of one row of a map.
 struct Strip {
   ElementIndex first;
-  std::int64_t h, w;  // of the first
+  std::int64_t h, w;  // position of the first
   std::int64_t count;
   bool channels;
   /// ElementIndex k of it.

@@ -19,13 +19,13 @@ namespace trainyard {
 /// are in Arithmetic<T> (float, or double in gradient checks). Their passes are the two forward
 /// passes and backward_data: an op with parameters sets Contract::synced_backward. An op that needs
 /// memory has
-///   template <class T> std::size_t workspace_bytes(const FunctorStep&) const;  // of this step
+///   template <class T> std::size_t workspace_bytes(const FunctorStep&) const;  // this step's
 ///   template <class T> std::size_t reserve_bytes(const FunctorStep&) const;    // in training
 struct FunctorStep {
   Pass pass = Pass::forward_train;
   std::uint32_t node = 0;      // keys random draws
   Walk walk;                   // over all inputs and outputs
-  std::vector<Layout> inputs;  // of all inputs, those without a gradient too
+  std::vector<Layout> inputs;  // all inputs, those without a gradient too
   StepForm form = {};
 
   [[nodiscard]] bool backward() const { return pass == Pass::backward_data; }

@@ -274,7 +274,7 @@ struct ExtremumLoss {
   }
 };
 
-/// Those of maximum and minimum.
+/// Functors of maximum and minimum.
 template <class OpType, class Chosen, bool kSmallest>
 struct ExtremumFunctors : FunctorsOf<OpType> {
   static constexpr bool kElementwise = true;

@@ -93,7 +93,7 @@ struct CrossEntropy {
   TY_HD void gradient(const Team& team, const LossRow<S>& row, Arithmetic<S> scale, S* dx) const {
     const T most = top(team, row);
     const T sum = sum_of_exp(team, row, most);
-    T total = T(1);  // of the targets
+    T total = T(1);  // sum of the targets
     if (!row.one_class()) {
       total = team.template sum<T>(row.classes, [&](std::int64_t c) { return smoothed(row, c); });
     }

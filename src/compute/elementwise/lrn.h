@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// The neighbours of an element: across, `reach` channels on both sides; else as many rows and
-/// columns of its own channel. Those outside the tensor count as zeros.
+/// columns of its own channel. Elements outside the tensor count as zeros.
 struct LrnWindow {
   Places at;
   std::int64_t height = 1;
@@ -130,7 +130,7 @@ struct LrnFunctors : FunctorsOf<LrnOp> {
   [[nodiscard]] LrnWindow window_of(const Layout& layout) const {
     return {Places(layout), layout.extent[2], (op.values().size - 1) / 2, op.values().across};
   }
-  /// Of one element of the window.
+  /// Alpha per element of the window.
   [[nodiscard]] double mean_alpha() const {
     const auto size = static_cast<double>(op.values().size);
     return op.values().alpha / (op.values().across ? size : size * size);

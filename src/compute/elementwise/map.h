@@ -158,7 +158,7 @@ TY_HD std::int64_t w_rows(const Layout& layout) {
 template <class Element>
 struct StridedMap {
   Element element;
-  Layout layout[3];  // of out, a, b
+  Layout layout[3];  // layouts of out, a, b
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
     const RowIndex at(layout[0], row);
@@ -177,8 +177,8 @@ struct StridedMap {
 template <class Element>
 struct StridedElements {
   Element element;
-  Layout layout[3];      // of out, a, b
-  bool channels_inside;  // of out: n, h, w, c or blocked
+  Layout layout[3];      // layouts of out, a, b
+  bool channels_inside;  // true for an out of n, h, w, c or blocked
   TY_HD void operator()(std::int64_t call) const {
     std::uint32_t left = static_cast<std::uint32_t>(call);
     const auto take = [&](int axis) {

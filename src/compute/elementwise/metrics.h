@@ -59,7 +59,7 @@ struct TopKFunctors : FunctorsOf<TopKOp> {
     launcher.rows(layout.extent[0] * layout.extent[3],
                   rows_of<T>(tensors, tensors.inputs[1], tensors.outputs[0]));
   }
-  /// Of the values inputs[0].
+  /// Rows of the values inputs[0].
   template <class T>
   [[nodiscard]] TopKRows<T> rows_of(const StepTensors& tensors, const TensorView& labels,
                                     const TensorView& right) const {

@@ -17,7 +17,7 @@ namespace trainyard {
 template <class T, bool kPixels>
 struct NormFactors {
   using A = Arithmetic<T>;
-  std::int64_t parts;  // of a sample: its pixels, or its channels
+  std::int64_t parts;  // parts of a sample: its pixels, or its channels
   const A* mean;       // [n, parts]
   const A* factor;     // [n, parts]
   const A* gamma;      // [c], or null: 1
@@ -332,19 +332,19 @@ struct NormFunctors : ChannelParameterFunctors<NormOp> {
     return op.values().center ? data_at<A>(tensors, op.values().scale ? 1 : 0) : nullptr;
   }
 
-  /// Of a sample: those that have a mean and a factor.
+  /// Parts of a sample that have a mean and a factor each.
   [[nodiscard]] std::int64_t parts_of(const Places& at) const {
     return op.over_pixels() ? at.pixels : at.channels;
   }
 
-  /// Of two values per part.
+  /// Bytes of two values per part.
   template <class A>
   [[nodiscard]] std::size_t part_bytes(const FunctorStep& step) const {
     const Places at(step.inputs[0]);
     return 2 * static_cast<std::size_t>(at.images * parts_of(at)) * sizeof(A);
   }
 
-  /// Of the sums of a pass, which come first in the workspace.
+  /// Bytes of the sums of a pass, which come first in the workspace.
   [[nodiscard]] std::size_t sum_bytes(const FunctorStep& step) const {
     if (op.over_pixels()) return ChannelParameterFunctors::workspace_bytes<float>(step);
     return map_sum_bytes(shape_of(step.inputs[0]));

@@ -21,7 +21,7 @@ struct ReluBiasRows {
   using Sum = double;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = BiasGradientRows<T, P>::kStripRows;
-  static constexpr int kLoads = 4;  // of each tensor, of a thread, in flight
+  static constexpr int kLoads = 4;  // loads of each tensor, of a thread, in flight
   ChannelRows rows;
   const T* y;
   const T* dy;

@@ -18,7 +18,7 @@ template <class OpType>
 struct ChannelParameterFunctors : FunctorsOf<OpType> {
   static constexpr bool kElementwise = false;
 
-  /// Of sum_gradients().
+  /// Workspace of sum_gradients().
   template <class T>
   [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
     return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) : 0;

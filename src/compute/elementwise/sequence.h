@@ -1,5 +1,5 @@
-// Of sequences: a learned vector for each token, and one value of each channel from the steps,
-// without those that a mask leaves out.
+// Functors of sequences: a learned vector for each token, and one value of each channel from the
+// steps that a mask keeps.
 #pragma once
 
 #include <array>
@@ -82,7 +82,7 @@ struct EmbeddingGradient {
   static constexpr std::int64_t kTogether = 8;  // loads that do not wait for each other
 
   const T* dy;                // [positions, units]
-  const std::int32_t* order;  // of OccurrenceSort
+  const std::int32_t* order;  // order by OccurrenceSort
   const std::int32_t* ends;
   A* dweight;  // [vocabulary, units]
   std::int64_t units;
@@ -147,7 +147,7 @@ struct CountedSteps {
   const T* values;
   const std::int32_t* mask;  // [sample][step], 0: left out; null: all count
   std::int64_t steps, channels;
-  std::int64_t sample_stride;  // of `values`
+  std::int64_t sample_stride;  // stride of `values`
 
   [[nodiscard]] TY_HD bool counts(std::int64_t sample, std::int64_t step) const {
     return mask == nullptr || mask[sample * steps + step] != 0;
@@ -221,7 +221,7 @@ struct PooledStepsGradient {
   CountedSteps<T> of;
   const T* dy;
   T* dx;
-  std::int64_t sample_stride;  // of dx
+  std::int64_t sample_stride;  // stride of dx
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {

@@ -54,9 +54,9 @@ struct SteppedCopy {
   using A = Arithmetic<T>;
   const T* in;
   Places from;
-  std::int64_t width;           // of the output
+  std::int64_t width;           // the output's
   std::int64_t first[3], step;  // c, h, w: where the slice begins
-  int axis;                     // that has the step
+  int axis;                     // axis that has the step
   bool backward;
 
   /// The index in the input of an index in the output; -1: there is none.
@@ -108,7 +108,7 @@ template <class T>
 struct PermutedCopy {
   const T* in;
   Places from;
-  int source[3];  // by axis of the input: the axis of the output that it becomes
+  int source[3];  // for each axis of the input, the axis of the output that it becomes
 
   template <class Set>
   TY_HD void strip(const Strip& strip, const Set& set) const {
@@ -193,7 +193,7 @@ struct OneHotFunctors : FunctorsOf<OneHotOp> {
 struct UpsampleAxis {
   std::int64_t input, factor;
   bool bilinear;
-  Divisor by_factor, by_period;  // of `factor` and of its double
+  Divisor by_factor, by_period;  // divisors by `factor` and its double
 
   UpsampleAxis(std::int64_t extent, std::int64_t factor_, bool bilinear_)
       : input(extent),
@@ -342,8 +342,7 @@ struct UpsampleGradient {
  private:
   static constexpr std::int64_t kMost = 16;
 
-  /// Of `count` channels beside each other from `c` on, at column w. A whole block has no
-  /// condition.
+  /// Sums `count` adjacent channels from `c` on, at column w. A whole block has no condition.
   template <std::int64_t kCount>
   TY_HD void sum(const Strip& strip, std::int64_t c, std::int64_t w, std::int64_t count,
                  A (&total)[kCount]) const {

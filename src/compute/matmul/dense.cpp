@@ -136,7 +136,7 @@ class DenseBackwardParameters final : public DenseStep {
   }
 
  private:
-  ChannelRows rows_;  // of output_
+  ChannelRows rows_;  // rows of output_
   std::size_t partials_at_;
   Product product_;
   float* weight_gradient_ = nullptr;

@@ -17,7 +17,7 @@ struct Ending {
 /// Depths are in blocks of `lanes`, padded with zeros, and so are columns.
 struct Kernels {
   int lanes = 0;
-  int rows = 0;  // that are multiplied at a time, at most
+  int rows = 0;  // rows that are multiplied at a time, at most
   /// to[i * to_stride + j] = from[i * stride + j], or from[j * stride + i] if transposed, for
   /// `rows` i and `columns` j.
   void (*copy)(const float* from, std::int64_t stride, bool transposed, std::int64_t rows,

@@ -8,14 +8,14 @@
 namespace trainyard::product {
 namespace {
 
-/// Of a block: 256 KB of the L2 cache.
+/// Size of a block: 256 KB of the L2 cache.
 constexpr std::int64_t kBlockFloats = 1 << 16;
 constexpr std::int64_t kBlockRows = 256;
 /// Multiplications that are worth another thread: some microseconds.
 constexpr std::int64_t kThreadWork = std::int64_t{1} << 18;
 /// Copies that are.
 constexpr std::int64_t kThreadFloats = 8192;
-constexpr std::int64_t kLineFloats = 16;  // of a cache line
+constexpr std::int64_t kLineFloats = 16;  // floats of a cache line
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 

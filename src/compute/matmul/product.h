@@ -14,7 +14,7 @@
 
 namespace trainyard::product {
 
-/// Those of this processor.
+/// Kernels for this processor.
 [[nodiscard]] const Kernels& best_kernels();
 
 /// d = a * b of floats, as ProductShape says. Sums are of fused multiply-adds in chains of kChain,
@@ -78,7 +78,7 @@ class Product {
   int threads_;
   std::int64_t panel_columns_;  // two vectors
   std::int64_t panels_;
-  std::int64_t block_rows_, block_depth_;  // of a block, at most; whole chains, or all
+  std::int64_t block_rows_, block_depth_;  // a block's, at most; whole chains, or all
 };
 
 /// A step of a dense layer, stored in f32 or bf16, with the ReLU behind it where that is absorbed.

@@ -7,7 +7,7 @@
 namespace trainyard {
 
 /// d = a * b, row-major without gaps: a is [rows, depth], b is [depth, columns]; each may be
-/// transposed in memory. Of factors, summed in the arithmetic type.
+/// transposed in memory. Sums are in the arithmetic type.
 struct ProductShape {
   std::int64_t rows = 0, columns = 0, depth = 0;
   bool a_transposed = false;   // memory holds [depth, rows]

@@ -20,8 +20,8 @@ struct WeightedRows {
   const T* weight;     // weight(r, j) of group g: at g * rows * count + r * row_stride +
                        // j * term_stride
   const T* bias;       // [groups * rows] or null
-  std::int64_t rows;   // of a group
-  std::int64_t count;  // of terms of a group
+  std::int64_t rows;   // rows of a group
+  std::int64_t count;  // terms of a group
   std::int64_t length;
   std::int64_t row_stride, term_stride;
 
@@ -84,7 +84,7 @@ struct RowProducts {
   const T* b;          // [groups * count][length]
   const T* bias;       // [count] or null: the start (of dense layers, which have one group)
   bool accumulate;     // the start is the content of `out`
-  std::int64_t rows;   // of a, of a group
+  std::int64_t rows;   // rows of a, in a group
   std::int64_t count;  // rows of b, of a group
   std::int64_t length;
 

@@ -17,8 +17,8 @@ struct Moments {
   double mean;
   double variance;  // biased; at least 0, or NaN
 };
-/// Of `count` values x with these sums of x - pivot and of its square. With a pivot among the
-/// values or their means nothing cancels: its distance from the mean is at most sqrt(count)
+/// Moments of `count` values x with these sums of x - pivot and of its square. With a pivot among
+/// the values or their means nothing cancels: its distance from the mean is at most sqrt(count)
 /// deviations.
 TY_HD Moments moments_of(const PairSum& sums, double count, double pivot) {
   const double shift = sums.first / count;
@@ -41,7 +41,7 @@ class SyncedBatch {
 
   [[nodiscard]] bool joined() const { return sum_ != nullptr; }
   [[nodiscard]] int replicas() const { return joined() ? sum_->replicas() : 1; }
-  /// Of the sums of `channels` channels; 0 for a single replica.
+  /// Bytes of the sums of `channels` channels; 0 for a single replica.
   [[nodiscard]] std::size_t bytes(std::int64_t channels) const {
     return joined() ? static_cast<std::size_t>(channels) * sizeof(PairSum) : 0;
   }

@@ -78,7 +78,7 @@ struct ChannelFactors {
     factor[c] = constants.factor;
     offset[c] = constants.offset;
   }
-  /// Those of channels [c, c + W), where c and `padded` are multiples of P: 16 bytes at a time.
+  /// Constants of channels [c, c + W), where c and `padded` are multiples of P: 16 bytes at a time.
   template <int P, int W>
   TY_HD void load(std::int64_t c, ChannelConstants<A>* constants) const {
     constexpr int kTogether = P < kPack<A> ? P : kPack<A>;

@@ -239,7 +239,7 @@ struct NormalisePlane {
 template <class T>
 struct GradientPlanes {
   Planes planes;
-  PlaneAddress input, output;  // of x and dx, of dy
+  PlaneAddress input, output;  // addresses of x and dx, of dy
   const T* x;
   const T* dy;
   std::int64_t first_block;

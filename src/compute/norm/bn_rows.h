@@ -58,7 +58,7 @@ class BnRows : public Executor {
   [[nodiscard]] std::size_t partial_bytes() const {
     return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(PairSum);
   }
-  /// Of the columns' partial sums, followed by all replicas' sums.
+  /// Bytes of the columns' partial sums, followed by all replicas' sums.
   [[nodiscard]] std::size_t sum_bytes() const { return partial_bytes() + batch_.bytes(padded_); }
   void bind_sums(const StepTensors& tensors) {
     partials_ = static_cast<PairSum*>(tensors.workspace);
@@ -134,7 +134,7 @@ class BnRows : public Executor {
   struct Form {
     Pass pass;
     bool has_siblings, relu, adds, wants_gradient;
-    bool leaves_sums = false;  // to its second launch
+    bool leaves_sums = false;  // the second launch adds them
     bool operator==(const Form&) const = default;
   };
   template <int P>

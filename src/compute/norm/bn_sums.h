@@ -67,7 +67,7 @@ struct BatchMoments {
   using Sum = PairSum;
   using Factors = ChannelFactors<A>;
   static constexpr bool kPivots = sizeof(T) > 2;
-  /// Of a group: sums of distances from its first row and of their squares.
+  /// Sums over a group of distances from its first row and of their squares.
   struct Part {
     A first, second;
     A origin[kPivots ? 2 : 1];  // the first row of the group; of the channel
@@ -78,7 +78,7 @@ struct BatchMoments {
     }
   };
   static constexpr int kColumns = P;
-  static constexpr int kLoads = kBnStripRows;  // of a thread, in flight
+  static constexpr int kLoads = kBnStripRows;  // loads of a thread in flight
   static constexpr bool kSiblings = P > 1;
   ChannelRows rows;
   const T* x;
@@ -137,7 +137,7 @@ struct BatchMoments {
 /// The inputs of both passes of the gradient.
 template <class T>
 struct GradientRows {
-  ChannelRows input, output;  // of x and dx, of dy
+  ChannelRows input, output;  // rows of x and dx, of dy
   const T* x;
   const T* dy;
   ChannelFactors<Arithmetic<T>> channels;
@@ -161,7 +161,7 @@ template <class T, int P, ReluCut kCut>
 struct GradientSums {
   using A = Arithmetic<T>;
   using Sum = PairSum;
-  struct Part {  // of a group
+  struct Part {  // sums of a group
     A first, second;
     TY_HD Part& operator+=(const Part& other) {
       first += other.first;
@@ -170,7 +170,7 @@ struct GradientSums {
     }
   };
   static constexpr int kColumns = P;
-  static constexpr int kLoads = 4;  // of each tensor, of a thread, in flight
+  static constexpr int kLoads = 4;  // loads of each tensor, of a thread, in flight
   static constexpr bool kSiblings = P > 1 && kCut <= ReluCut::by_input;
   GradientRows<T> tensors;
   ResidualGradient<T> residual;

@@ -217,7 +217,7 @@ struct MapMeans {
   using Sum = double;
   static constexpr int kColumns = P;
   static constexpr std::int64_t kStripRows = 32;
-  static constexpr int kLoads = 8;  // of a thread, in flight
+  static constexpr int kLoads = 8;  // loads of a thread in flight
   ChannelRows input;
   Layout output;
   const T* x;

@@ -1,7 +1,7 @@
-// Functors of pooling over channel blocks, whole tensors or channel slices of wider ones. Of maxima
-// the values, ties, NaN and the order of a gradient's sum are those of compute/pool/pool.h.
-// (oneDNN's gradient for AVX2 needs more than twice as long as writing it.) Means are stored in T;
-// their sums are in float, rounded once.
+// Functors of pooling over channel blocks, whole tensors or channel slices of wider ones. Values,
+// ties and NaN of maxima and the order of a gradient's sum are as in compute/pool/pool.h. (oneDNN's
+// gradient for AVX2 needs more than twice as long as writing it.) Means are stored in T; their sums
+// are in float, rounded once.
 #pragma once
 
 #include <algorithm>
@@ -138,7 +138,7 @@ struct MaxPoolGradient {
   const T* dy;
   const std::uint64_t* taps;
   T* dx;
-  ThreadPlanes own;  // of the input; empty in float
+  ThreadPlanes own;  // planes of the input; empty in float
 
   template <class Team>
   TY_AVX2 void operator()(const Team& /*team*/, std::int64_t thread) const {
@@ -260,7 +260,7 @@ struct MeanPoolGradient {
   const T* dy;
   T* dx;
   bool count_pad;
-  ThreadPlanes own;  // of the output: dy / divisor
+  ThreadPlanes own;  // planes of the output: dy / divisor
 
   template <class Team>
   TY_AVX2 void operator()(const Team& /*team*/, std::int64_t thread) const {

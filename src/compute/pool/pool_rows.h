@@ -36,7 +36,7 @@ class PoolRows final : public Executor {
     const std::size_t tap = small_taps_ ? sizeof(std::uint8_t) : sizeof(std::int32_t);
     return static_cast<std::size_t>(output_calls()) * (packs_ ? kPack<T> : 1) * tap;
   }
-  /// Of the partial sums of whole maps.
+  /// Room for the partial sums of whole maps.
   [[nodiscard]] std::size_t workspace_bytes() const override {
     if (!is_map_mean()) return 0;
     const std::int64_t columns = maps_.input.extent[0] * maps_.input.padded_channels;

@@ -15,9 +15,9 @@ template <class T, class F>
 struct NewState {
   using A = Arithmetic<T>;
   A* state;                    // [sample][unit]
-  F* factors;                  // of the next step's product, [copy][step][sample][unit]
-  const A* mask;               // of the factors, [copy][sample][unit]
-  T* output;                   // of this step
+  F* factors;                  // input of the next step's product, [copy][step][sample][unit]
+  const A* mask;               // mask of the factors, [copy][sample][unit]
+  T* output;                   // this step's
   std::int64_t output_stride;  // from sample to sample
 
   template <class Team>
@@ -79,8 +79,8 @@ struct CellTimeStep {
   RecurrentSizes sizes;
   Gates gate_kind;
   Activation activation;
-  A* gates;                    // of this step
-  const std::int32_t* tokens;  // of this step: [sample]; null: no step is left out
+  A* gates;                    // this step's
+  const std::int32_t* tokens;  // this step's, [sample]; null: no step is left out
 
   /// True if the step leaves the sample's state as it is.
   [[nodiscard]] TY_HD bool skips(std::int64_t sample) const {
@@ -116,7 +116,7 @@ struct CellTimeStep {
 template <class T>
 struct CellSums {
   using A = Arithmetic<T>;
-  const A* products;  // of the state: [copy][sample][width]
+  const A* products;  // products of the state: [copy][sample][width]
   const A* bias;      // [gates * units]
 };
 
@@ -210,7 +210,7 @@ struct LstmUnitGradient {
   using A = Arithmetic<T>;
   const A* gates;
   F* sums;
-  std::int64_t stride;  // of both, from gate to gate
+  std::int64_t stride;  // stride of both, from gate to gate
   const A* before;
   const A* cell;
   A* state_gradient;
@@ -242,7 +242,7 @@ struct LstmBackward {
   const A* before;
   const A* cell;
   A* cell_gradient;  // [sample][unit]
-  F* sums;           // of this step, as the gates
+  F* sums;           // this step's, as the gates
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
@@ -311,7 +311,7 @@ struct SimpleRnnBackward {
   using A = Arithmetic<T>;
   CellTimeStep<T> step;
   StateGradient<T> state;
-  F* sums;  // of this step: [sample][unit]
+  F* sums;  // this step's, [sample][unit]
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {

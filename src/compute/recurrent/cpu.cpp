@@ -6,7 +6,7 @@
 namespace trainyard::product {
 namespace {
 
-/// Of floats: in bf16 of rounded values, which are exact.
+/// Products of floats: those of rounded bf16 values are exact.
 struct Products {
   using Factor = float;
   int threads;

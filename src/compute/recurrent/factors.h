@@ -90,7 +90,7 @@ struct RecurrentInput {
 
 /// The tokens of a mask, step by step: [step][sample] of [sample][step]. One call per token.
 struct RecurrentTokens {
-  RecurrentSizes sizes;  // of one channel
+  RecurrentSizes sizes;  // sizes of one channel
   RecurrentInput<const std::int32_t> input;
   std::int32_t* tokens;
   TY_HD void operator()(std::int64_t row) const { tokens[row] = *input.at(sizes, row); }

@@ -23,7 +23,7 @@ struct GruTimeStep {
   [[nodiscard]] TY_HD std::int64_t first(std::int64_t sample) const {
     return sample * step.sizes.units;
   }
-  /// Of a step that is left out.
+  /// Passes the state on where a mask leaves a step out.
   template <class Team>
   TY_HD void pass_on(const Team& team, std::int64_t sample) const {
     const A* const from = before + first(sample);
@@ -63,7 +63,7 @@ struct GruForward {
   CellSums<T> sums;
   NewState<T, F> state;
   const A* second_bias;
-  A* inner;  // of this step: [sample][unit]
+  A* inner;  // this step's, [sample][unit]
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
@@ -87,7 +87,7 @@ struct GruGates {
   using A = Arithmetic<T>;
   GruTimeStep<T> gru;
   CellSums<T> sums;
-  const A* mask;  // of the new values' factors, [sample][unit], or null
+  const A* mask;  // mask of the new values' factors, [sample][unit], or null
   F* factors;     // the new values' of this step, [sample][unit]
 
   template <class Team>
@@ -117,7 +117,7 @@ struct GruState {
   using A = Arithmetic<T>;
   GruTimeStep<T> gru;
   CellSums<T> sums;
-  NewState<T, F> state;  // of factors before the reset gate: not the new values'
+  NewState<T, F> state;  // for factors before the reset gate: not the new values'
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
@@ -147,7 +147,7 @@ struct GruUnitGradient {
   using A = Arithmetic<T>;
   const A* gates;
   F* sums;
-  std::int64_t stride;  // of both, from gate to gate
+  std::int64_t stride;  // stride of both, from gate to gate
   const A* before;
   A* state_gradient;
   TY_HD A operator()(std::int64_t u) const {
@@ -168,7 +168,7 @@ struct GruBackward {
   GruTimeStep<T> gru;
   StateGradient<T> state;
   const A* inner;
-  F* sums;      // of this step, as the gates
+  F* sums;      // this step's, as the gates
   F* products;  // the same of the products
 
   template <class Team>
@@ -204,7 +204,7 @@ struct GruStateBackward {
   using A = Arithmetic<T>;
   GruTimeStep<T> gru;
   StateGradient<T> state;
-  F* sums;  // of this step, as the gates
+  F* sums;  // this step's, as the gates
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
@@ -231,7 +231,7 @@ struct GruResetBackward {
   const A* products;  // [sample][unit]
   const A* mask;      // as GruGates
   A* state_gradient;  // [sample][unit]
-  F* sums;            // of this step, as the gates
+  F* sums;            // this step's, as the gates
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {

@@ -341,7 +341,7 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
   std::unique_ptr<Product> matrix_products_[2], input_product_;
   const T* output_ = nullptr;    // gradient
   T* input_ = nullptr;           // gradient, or null
-  A* gradients_[4] = {};         // of weight, recurrent, bias, and a second bias
+  A* gradients_[4] = {};         // gradients of weight, recurrent, bias, and a second bias
   F* sums_ = nullptr;            // gradients of the gates' sums: [copy][step][sample][width]
   F* product_sums_ = nullptr;    // the same of the state's products; those of the sums unless r is
                                  // after the product

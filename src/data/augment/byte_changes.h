@@ -1,8 +1,8 @@
 // Changes of the bytes of a sample, as Pillow makes them: the operations of torchvision's PIL form,
 // to the bit. Values that are no bytes are rounded to them first.
 //
-// Those that an augmentation makes with a probability (random_change.h) have its kName, kHelp and,
-// if it has a key, read(), which gives amount[0].
+// Changes that an augmentation makes with a probability (random_change.h) have its kName, kHelp
+// and, if it has a key, read(), which gives amount[0].
 #pragma once
 
 #include "data/augment/colour_transform.h"

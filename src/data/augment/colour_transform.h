@@ -1,5 +1,5 @@
-// What an augmentation does to the colours of a sample, as plain data. Those that move pixels among
-// such changes (policies.h) are here too.
+// What an augmentation does to the colours of a sample, as plain data. Changes that move pixels
+// among such changes (policies.h) are here too.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ColourTransform {
   float amount[kMostColourChannels] = {};
   std::int32_t box[4] = {};
   std::uint64_t seed = 0;
-  std::int64_t map[6] = {};  // of MovePixels
+  std::int64_t map[6] = {};  // matrix of MovePixels
 
   /// Channels beyond the last have its amount.
   [[nodiscard]] TY_HD float amount_of(std::int64_t channel) const {

@@ -52,7 +52,7 @@ class CenterCrop final : public Augmentation {
 struct RandomResizedCropOptions {
   config::Pair size;
   WindowRanges window{.area = {0.08, 1}, .aspect = {3.0 / 4, 4.0 / 3}};
-  double center = 0.875;  // of the sides, in evaluation
+  double center = 0.875;  // share of the sides, in evaluation
 };
 
 /// Stretches a random window of the image (random_window.h) to a size, as Resize does: torchvision
@@ -82,9 +82,9 @@ class RandomResizedCrop final : public Warp {
 
 struct PadCropOptions {
   std::int64_t pad = 4;              // pixels on each side
-  double value = 0;                  // of constant padding, before preprocessing
+  double value = 0;                  // value of constant padding, before preprocessing
   Fill fill = Fill::constant;        // how the padding is made
-  std::optional<config::Pair> size;  // of the crop; the input's size if empty
+  std::optional<config::Pair> size;  // size of the crop; the input's if empty
 };
 void declare(config::Fields& fields, PadCropOptions& options);
 

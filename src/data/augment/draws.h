@@ -11,7 +11,7 @@ namespace trainyard {
 struct SampleKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;  // finished epochs
-  std::int64_t index = 0;   // of the sample in the data set, or drawn_sample()
+  std::int64_t index = 0;   // index of the sample in the data set, or drawn_sample()
 };
 
 /// The four words of call number `call` of the augmentation at place `draw` of the list: no two

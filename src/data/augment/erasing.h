@@ -72,7 +72,7 @@ class Cutout final : public ColourAugmentation {
 
 struct RandomErasingOptions {
   double probability = 0.5;
-  NumberRange scale{0.02, 0.33};  // of the area, a part of the image's
+  NumberRange scale{0.02, 0.33};  // share of the image's area
   NumberRange ratio{0.3, 3.3};    // height / width
   std::vector<float> value{0};    // one, or one per channel; empty: random
 };

@@ -52,7 +52,7 @@ struct Blur {
 };
 
 struct GaussianBlurOptions {
-  std::int64_t size = 0;      // of the window, in pixels; odd
+  std::int64_t size = 0;      // size of the window, in pixels; odd
   NumberRange sigma{0.1, 2};  // deviation, in pixels
   double probability = 1;
 };

@@ -12,10 +12,10 @@ namespace trainyard {
 /// `mix` of a run: the parameters a of the distributions Beta(a, a) that a pair's share is drawn
 /// from, 0: not used; at least one is above 0.
 struct MixOptions {
-  double mixup = 0;        // Zhang et al., "mixup: Beyond Empirical Risk Minimization", ICLR 2018
-  double cutmix = 0;       // Yun et al., "CutMix", ICCV 2019 (arXiv 1905.04899)
-  double switched = 0.5;   // of cutmix where both are given (timm's `switch_prob`), in [0, 1]
-  double probability = 1;  // of mixing a pair at all, in [0, 1]
+  double mixup = 0;       // Zhang et al., "mixup: Beyond Empirical Risk Minimization", ICLR 2018
+  double cutmix = 0;      // Yun et al., "CutMix", ICCV 2019 (arXiv 1905.04899)
+  double switched = 0.5;  // chance of cutmix where both are given (timm's `switch_prob`), in [0, 1]
+  double probability = 1;  // chance of mixing a pair at all, in [0, 1]
 };
 
 void declare(config::Fields& fields, MixOptions& mix);
@@ -24,7 +24,7 @@ void declare(config::Fields& fields, MixOptions& mix);
 struct PairKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;  // finished epochs
-  std::int64_t index = 0;   // of the pair
+  std::int64_t index = 0;   // index of the pair
 };
 
 /// A number of the distribution Beta(a, a), a > 0, from u in (0, 1) and v in [0, 1]: 1/2 + t /

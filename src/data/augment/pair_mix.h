@@ -15,8 +15,8 @@ struct PairMix {
     paste,  // rows box[0]..box[1] - 1 and columns box[2]..box[3] - 1 are the other's
   };
   Kind kind = Kind::none;
-  float share = 1;           // of a sample's own target in its target, in [0, 1]
-  std::int32_t box[4] = {};  // of a paste
+  float share = 1;           // share of a sample's own target in its target, in [0, 1]
+  std::int32_t box[4] = {};  // box of a paste
 
   /// The part of a sample's own value at row y and column x in its value there: in [0, 1].
   [[nodiscard]] TY_HD float own_part(std::int64_t y, std::int64_t x) const {

@@ -22,7 +22,7 @@ struct PixelTransform {
   Kind kind = Kind::scale;
   float factor = 1;
   const float* values = nullptr;
-  std::int64_t count = 0;  // of values
+  std::int64_t count = 0;  // number of values
 
   /// True if it reads the whole sample.
   [[nodiscard]] TY_HD bool samplewise() const { return kind >= Kind::subtract_mean; }

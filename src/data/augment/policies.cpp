@@ -75,8 +75,8 @@ struct Magnitudes {
 struct Operation {
   Made make;
   bool either_way = false;     // the magnitude's sign is drawn
-  Magnitudes wide = {};        // of TrivialAugmentWide
-  Magnitudes rand = {};        // of RandAugment,
+  Magnitudes wide = {};        // ranges of TrivialAugmentWide
+  Magnitudes rand = {};        // ranges of RandAugment,
   int rand_parts_of_axis = 0;  // as parts of this side of the shape, if not 0
 };
 

@@ -48,7 +48,7 @@ struct SpatialTransform {
   std::int32_t in_h = 0, in_w = 0, out_h = 0, out_w = 0;
   std::int32_t dy = 0, dx = 0;   // whole pixels
   float part_y = 0, part_x = 0;  // in [0, 1)
-  float value = 0;               // of Fill::constant
+  float value = 0;               // value of Fill::constant
   Fill fill = Fill::nearest;
   bool mirror_y = false, mirror_x = false;
   bool interpolates = false;  // else a place is a whole pixel: the nearest one, of a warp

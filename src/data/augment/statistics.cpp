@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::int64_t kParts = 16;  // of the set; more would only cost memory: the result is
+constexpr std::int64_t kParts = 16;  // parts of the set; more would only cost memory: the result is
                                      // independent of threads already
 
 /// Sums over a part of the samples, per position of the image.

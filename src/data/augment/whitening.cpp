@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::int64_t kMomentSamples = 64;  // that are added at once, so that they stay in cache
+constexpr std::int64_t kMomentSamples = 64;  // samples added at once, so that they stay in cache
 
 /// sums[i, j >= i] += the sum over k, in order, of rows[k, i] * rows[k, j]. One team for rows r and
 /// elements - 1 - r, which have the same length together.

@@ -18,8 +18,8 @@ namespace trainyard {
 /// A field of the batches: its place among those of the set, or what a feeder makes.
 struct BatchField {
   std::size_t index = 0;
-  std::size_t bytes = 0;                            // of a sample
-  std::optional<TimeStepMask> mask = std::nullopt;  // of the lengths that are there
+  std::size_t bytes = 0;                            // bytes of a sample
+  std::optional<TimeStepMask> mask = std::nullopt;  // mask made of existing lengths
   bool mixed = false;                               // kMixField
 };
 

@@ -12,7 +12,7 @@ namespace trainyard {
 /// The weight of a sample's target: that of its class times the sample's own; 0 for an ignored
 /// label. A sample of weight 0 is in no loss, no metric and no gradient.
 struct ClassWeightPolicy {
-  std::vector<float> of_class = {};          // by class; empty: 1 each
+  std::vector<float> of_class = {};          // indexed by class; empty: 1 each
   std::optional<std::int32_t> ignored = {};  // label; need not be a class
   std::string field = {};                    // f32 field with the samples' own weights; "": 1 each
   std::string mask = {};  // i32 field [t] of samples with t labels: 0 leaves one out; "": none

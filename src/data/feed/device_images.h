@@ -56,7 +56,7 @@ class DeviceImages {
   const BatchLaunches& launches_;
   bool of_batch_;
   DeviceArray<std::uint8_t> bytes_;
-  std::vector<DeviceArray<float>> values_;  // of the preprocessing steps
+  std::vector<DeviceArray<float>> values_;  // constants of the preprocessing steps
   GatherSource source_;
   // If something reads a whole sample: those of a batch, [n, c, h, w], and what is done to them.
   std::unique_ptr<DeviceArray<float>> samples_, room_;

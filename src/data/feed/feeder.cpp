@@ -62,12 +62,12 @@ struct Feeder::Slot {
   std::vector<std::uint8_t> bytes;
   std::vector<std::vector<std::byte>> fields;
   std::vector<float> weights;
-  std::vector<std::int32_t> labels, mask;  // of one sample, for its weights
+  std::vector<std::int32_t> labels, mask;  // fields of one sample, for its weights
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialTransform> spatial;
   std::vector<ColourTransform> colours;
   std::vector<PairMix> mixes;
-  MixedBatch mixed;          // of these
+  MixedBatch mixed;          // mix of these
   std::int64_t ready = -1;   // the number of the batch that is here; -1: none
   std::exception_ptr error;  // or why it could not be made
   Batch batch;
@@ -101,13 +101,13 @@ struct Feeder::State {
   const Dataset& set;
   const Pipeline& pipeline;
   const FeederOptions options;
-  const std::int64_t samples;         // of the set that are fed
-  const std::int64_t batches;         // of an epoch
-  const std::int64_t image_elements;  // of an image made by the host
-  const std::int64_t set_elements;    // of an image of the set
+  const std::int64_t samples;         // samples of the set that are fed
+  const std::int64_t batches;         // batches of an epoch
+  const std::int64_t image_elements;  // elements of an image made by the host
+  const std::int64_t set_elements;    // elements of an image of the set
   const std::vector<BatchField> fields;
   const std::optional<BatchField> own_weights, mask;
-  const std::int64_t labels;          // of a sample
+  const std::int64_t labels;          // labels of a sample
   std::vector<ImageScratch> scratch;  // one per worker (one for the caller without workers)
   std::vector<Slot> slots;
 

@@ -19,7 +19,7 @@ namespace trainyard {
 /// The form in which a batch has its images.
 enum class BatchImages {
   made,   // the images themselves, made by the host
-  bytes,  // those of the set, which holds bytes, and the steps for a device to apply to them
+  bytes,  // the set's bytes, and the steps for a device to apply to them
   steps,  // the steps for a device to apply to images of a set that stays there
 };
 
@@ -48,15 +48,15 @@ struct FeederOptions {
   int workers = 1;    // 0: the caller's thread does the work
   int prefetch = 2;   // batches ready ahead, at least 1
   BatchImages images = BatchImages::made;
-  // Of the samples, or kMaskField, in the batches; with a pipeline that mixes kMixField too.
+  // Fields of the samples, or kMaskField, in the batches; with a pipeline that mixes kMixField too.
   std::vector<std::string> fields{kLabelField};
-  std::optional<ClassWeightPolicy> weights = {};  // of the samples; not given: batches have none
+  std::optional<ClassWeightPolicy> weights = {};  // the samples'; not given: batches have none
   std::shared_ptr<const BalancedSampler> sampler = {};  // in training, shuffled; null: none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
-  std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
+  std::int64_t ranks = 1;  // batch b of an evaluation goes to rank b mod ranks
   // In training: the number of batches that such a slice is split into, returned one after another.
   std::int64_t shards = 1;
-  // Of an evaluation: only this many samples, the first of the order; 0: all. With `shuffle` a
+  // An evaluation takes only this many samples, the first of the order; 0: all. With `shuffle` a
   // random subset, the same each time that start() is given the same epoch.
   std::int64_t samples = 0;
 };

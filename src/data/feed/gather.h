@@ -103,7 +103,7 @@ struct AugmentedImage {
 template <class T>
 struct GatherBatch {
   GatherSource from;
-  Layout layout;  // of the images, n, c, h, w
+  Layout layout;  // layout of the images, n, c, h, w
   T* images;
 
   TY_HD void operator()(std::int64_t i) const {

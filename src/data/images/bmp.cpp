@@ -20,7 +20,7 @@ std::uint32_t little_endian(const EncodedImage& encoded, std::size_t offset, std
 /// BITMAPFILEHEADER, then BITMAPINFOHEADER or a longer one, or the shorter core header.
 struct BmpHeader {
   std::size_t palette_at = 0, pixels_at = 0;
-  std::uint64_t bits = 0;  // of a pixel
+  std::uint64_t bits = 0;  // bits of a pixel
   bool core = false;
   std::uint64_t colours = 0;  // in the palette
 

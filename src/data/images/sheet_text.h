@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-inline constexpr std::int64_t kTextHeight = 20;  // of a line, pixels
+inline constexpr std::int64_t kTextHeight = 20;  // height of a line, pixels
 
 /// Where a line of text is in an image: its top left corner and its greatest width, pixels.
 struct SheetTextPlace {

@@ -11,7 +11,7 @@ struct ArraysOptions : SourceOptions {
   config::FilePath x = "x";  // the names of the arrays in it, or of their .npy files
   config::FilePath y = "y";
   config::FilePath lengths;     // the same of the samples' lengths; "": they have none
-  std::int64_t vocabulary = 0;  // of whole numbers in x: tokens; 0: x are numbers
+  std::int64_t vocabulary = 0;  // number of tokens, if x are whole numbers; 0: x are numbers
   std::int64_t classes = 0;     // 0: the largest label plus one
   bool vectors = false;         // x is [n, features]: no sequences
   bool labelled = true;         // false: y is not read, and every label is 0; no key

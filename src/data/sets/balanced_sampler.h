@@ -39,8 +39,8 @@ class BalancedSampler {
   [[nodiscard]] std::vector<std::int32_t> times(const OrderOptions& options) const;
 
   std::int64_t size_;
-  std::vector<std::vector<std::int64_t>> members_;  // by class
-  std::vector<double> shares_;                      // by class
+  std::vector<std::vector<std::int64_t>> members_;  // indexed by class
+  std::vector<double> shares_;                      // indexed by class
 };
 
 /// The order of an epoch: of `sampler`, or without one EpochOrder's own.

@@ -14,7 +14,7 @@ namespace trainyard {
 struct ClassNumbering {
   std::vector<std::string> names;
   std::int64_t classes = 0;  // at least as many as names
-  std::string of;            // whose it is, for messages: "the training split"
+  std::string of;            // owner, for messages: "the training split"
 };
 
 /// `set` with the labels that `numbering` has for its classes' names; `set` as it is if its names

@@ -28,7 +28,7 @@ namespace trainyard {
 
 struct SampleFile {
   std::string name;          // below the set's folder
-  std::int32_t label = 0;    // of its sample, as its source numbers classes
+  std::int32_t label = 0;    // label of its sample, as its source numbers classes
   std::uint64_t bytes = 0;   // its length
   std::int64_t changed = 0;  // time of its last change, nanoseconds since 1970
   std::string hash = {};     // XXH3-128 of its bytes; "": it was never decoded
@@ -136,20 +136,20 @@ enum class Division { by_name, by_index };
 struct SampleForm {
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;
   std::shared_ptr<const TableForm> table = nullptr;
-  std::vector<SampleField> fields = {};  // that have a mean or words
+  std::vector<SampleField> fields = {};  // fields that have a mean or words
 };
 
 /// What a source may use when it opens a set.
 struct Opening {
-  std::uint64_t seed = 0;              // of sources that draw their samples
+  std::uint64_t seed = 0;              // seed of sources that draw their samples
   std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
-  bool check_all = false;  // of samples in files of their own all are decoded on opening
-  /// Of images that cannot be decoded when they are read: they are zeros. Null: an error.
+  bool check_all = false;  // samples in files of their own are all decoded on opening
+  /// Images that cannot be decoded when they are read: they are zeros. Null: an error.
   std::shared_ptr<Faults> faults = nullptr;
   bool may_lack_classes = false;  // a class folder may be empty, which is a warning
   Division division = Division::by_name;
-  /// Of the training split, for sources that make it of their data; empty: this is that split.
+  /// The training split's form, for sources that derive it from data; empty: this is that split.
   SampleForm form = {};
 };
 

@@ -53,7 +53,7 @@ class EpochOrder {
   [[nodiscard]] std::int64_t mixed(std::int64_t position) const;
 
   OrderOptions options_;
-  std::vector<std::int64_t> order_;  // of samples or of blocks; empty: the natural one
+  std::vector<std::int64_t> order_;  // order of samples or of blocks; empty: the natural one
   std::int64_t short_at_ = 0;        // position of the set's last block in order_
   std::int64_t missing_ = 0;         // samples that it lacks to be as long as the others
 };

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kImageMagic = 0x803;
 constexpr std::uint32_t kLabelMagic = 0x801;
-constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;  // of one file's contents
+constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;  // bytes of one file's contents
 
 std::string hexadecimal(std::uint32_t value) {
   char text[16];

@@ -54,7 +54,7 @@ ImageRecord parse_record(std::string_view line) {
   const std::int64_t decoded = take_number(line);
   record.decoded = decoded == 1;
   record.name = line;
-  constexpr std::int64_t kMostPixels = 1 << 20;  // of a side; more are no image's
+  constexpr std::int64_t kMostPixels = 1 << 20;  // pixels of a side; more are no image's
   const auto is_side = [](std::int64_t pixels) { return pixels >= 1 && pixels <= kMostPixels; };
   if (bytes < 0 || decoded < 0 || decoded > 1 || !is_side(record.size.h) ||
       !is_side(record.size.w) || line.empty()) {
@@ -99,8 +99,7 @@ fs::path index_file(const fs::path& folder, const Opening& opening) {
   return opening.cache_folder / "pictures" / (hash128_hex(key) + ".index");
 }
 
-/// Of a link that of the link, if it was made later than its target was changed: it may lead to
-/// another file now.
+/// The time of a link itself, if it is later than its target's: it may lead to another file now.
 std::int64_t time_of_change(const fs::path& path, std::error_code& error) {
   using std::chrono::file_clock, std::chrono::nanoseconds, std::chrono::seconds;
   file_clock::time_point time = fs::last_write_time(path, error);

@@ -15,7 +15,7 @@ namespace trainyard {
 /// An image file that has not changed as long as `bytes` and `changed` have not.
 struct ImageRecord {
   std::string name;          // below the folder
-  std::uint64_t bytes = 0;   // of the file
+  std::uint64_t bytes = 0;   // bytes of the file
   std::int64_t changed = 0;  // time of the last change of the file, or of a link to it if later,
                              // nanoseconds of the file system's clock
   ImageSize size;            // upright

@@ -9,8 +9,8 @@ namespace trainyard {
 
 /// The columns of a list by their names.
 struct ListColumns {
-  std::vector<std::string> order{"path", "label"};  // of all, for a list without a header
-  std::string image, label;  // of a list with a header: those that are used; "": not given
+  std::vector<std::string> order{"path", "label"};  // all columns of a list without a header
+  std::string image, label;  // columns of a list with a header that are used; "": not given
   TargetColumns targets;     // likewise
 };
 void declare(config::Fields& fields, ListColumns& columns);

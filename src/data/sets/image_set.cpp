@@ -111,7 +111,7 @@ class ImageSet final : public Dataset {
   std::vector<MemoryField> fields_;  // after the label
   ImageOptions options_;
   std::shared_ptr<Faults> faults_;
-  std::vector<ImageSize> sizes_;  // of the images in their files
+  std::vector<ImageSize> sizes_;  // sizes of the images in their files
   std::vector<std::uint64_t> lengths_;
   std::vector<std::int64_t> times_;  // ImageRecord::changed
   mutable FileHashes hashes_;
@@ -157,7 +157,7 @@ SampleFiles ImageSet::files() const {
   return all;
 }
 
-/// That of the images if it is one, else no height and width.
+/// Shape of the images if it is one, else without height and width.
 Shape ImageSet::shape_of_all() const {
   const ImageSize first = sizes_.front();
   const bool one = std::ranges::all_of(sizes_, [&](ImageSize own) { return own == first; });
@@ -220,7 +220,7 @@ std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) 
 /// The files of a set and what is known of them, and those that are none of its samples.
 struct LookedAt {
   ImageFiles set;
-  std::vector<ImageRecord> records;  // of set.files
+  std::vector<ImageRecord> records;  // records of set.files
   std::vector<ImageFile> bad;
 };
 

@@ -34,7 +34,7 @@ struct ImageOptions : SourceOptions {
   std::optional<config::Pair> size;  // every image is resized to it
   Fit fit = Fit::stretch;
   ResizeFilter filter = ResizeFilter::bilinear;
-  std::int64_t max_pixels = kDefaultMaxPixels;  // that an image may claim
+  std::int64_t max_pixels = kDefaultMaxPixels;  // most that an image may claim
   Links links = Links::follow;
   OnError on_error = OnError::error;
   std::int64_t memory_mib = 1024;  // sets up to this size are decoded once and held as bytes
@@ -46,7 +46,7 @@ struct ImageFile {
   std::string name;
   std::int32_t label = 0;
   std::string fault = {};  // why it cannot be a sample, a message; "": nothing is known against it
-  std::int64_t row = 0;    // of the list that has it
+  std::int64_t row = 0;    // row in its list
 };
 
 /// The files of a set and its classes.

@@ -31,31 +31,31 @@ void declare_labels(config::Fields& fields, LabelOptions& options);
 enum class MissingRow { error, drop };
 [[nodiscard]] constexpr config::Words<MissingRow> words(MissingRow) { return {"error", "drop"}; }
 
-/// The classes of the rows of a file. Those given by name are numbered in the order of
+/// The classes of the rows of a file. Classes given by name are numbered in the order of
 /// `class_names`, without it in alphabetical order (by bytes).
 struct RowLabels {
   std::vector<std::int32_t> of_rows;
   std::vector<std::string> names;  // empty: labels are numbers
   std::int64_t classes = 0;
 };
-/// Of the column `column`. Throws Error{data} with the line: no label, one that is no class;
+/// Labels in the column `column`. Throws Error{data} with the line: no label, one that is no class;
 /// `advice` follows labels that are no numbers.
 [[nodiscard]] RowLabels labels_of_rows(const NamedRows& rows, std::size_t column,
                                        const LabelOptions& options, const std::string& advice = "");
 
 /// A part of rows that val_fraction divides.
 struct RowsPart {
-  double fraction = 0;  // of the validation part
+  double fraction = 0;  // share of the validation part
   Part part = Part::train;
 };
 
 /// Rows with their classes, some of which are a set's samples.
 struct LabelledRows {
   NamedRows rows;
-  std::vector<std::int64_t> origins;  // of each row, among those of the file
+  std::vector<std::int64_t> origins;  // index of each row among those of the file
   RowLabels labels;
   std::vector<std::int64_t> own;       // the rows of the set
-  std::vector<std::int64_t> training;  // those of the training split, if this file has it
+  std::vector<std::int64_t> training;  // rows of the training split, if this file has it
 
   [[nodiscard]] std::vector<std::int32_t> own_labels() const;
   [[nodiscard]] std::vector<std::int64_t> own_origins() const;
@@ -66,7 +66,7 @@ struct RowsRequest {
   std::int64_t limit = 0;                         // rows from the start; 0: all
   std::function<bool(const SeparatedRow&)> drop;  // rows to leave out; null: none
   std::optional<RowsPart> part;                   // empty: all rows
-  std::string advice = "";                        // of labels_of_rows()
+  std::string advice = "";                        // advice of labels_of_rows()
 };
 /// Throws Error{data} as labels_of_rows() and drop_rows(), Error{config} as part_of().
 [[nodiscard]] LabelledRows labelled_rows(NamedRows rows, const LabelOptions& options,

@@ -30,12 +30,12 @@ struct MemorySamples {
   std::vector<std::uint8_t> bytes = {};
   std::vector<float> floats = {};
   std::vector<std::int32_t> labels = {};  // [n], or [n, t] with a label for each position
-  Shape label = {};                       // of one sample: of rank 0, or [t]
+  Shape label = {};                       // shape of one sample's labels: of rank 0, or [t]
   std::vector<MemoryField> fields = {};   // after the label
   std::int64_t classes = 0;
   std::vector<std::string> class_names = {};
-  std::shared_ptr<const Vocabulary> vocabulary = nullptr;  // of tokens, which are a field
-  std::shared_ptr<const TableForm> table = nullptr;  // of the columns that samples are made of
+  std::shared_ptr<const Vocabulary> vocabulary = nullptr;  // words of tokens, which are a field
+  std::shared_ptr<const TableForm> table = nullptr;  // form of the columns that samples are made of
   std::string fingerprint = "";
   SampleFiles files = {};                  // without a limit
   std::vector<std::int64_t> origins = {};  // Dataset::origin(); empty: the samples' own indices

@@ -12,8 +12,8 @@ namespace trainyard {
 
 /// When the hashes of a pack's blocks are checked.
 enum class PackCheck {
-  reading,  // of each block when it is first read
-  opening,  // of all before the first sample
+  reading,  // each block when it is first read
+  opening,  // all before the first sample
 };
 [[nodiscard]] constexpr config::Words<PackCheck> words(PackCheck) { return {"reading", "opening"}; }
 
@@ -35,7 +35,7 @@ void declare(config::Fields& fields, PackOptions& options);
 
 struct PackWriting {
   std::int64_t block = 0;  // samples; 0: as many as fit 1 MiB, at least 1
-  std::uint64_t seed = 0;  // of the order in which the samples are stored
+  std::uint64_t seed = 0;  // seed of the order in which the samples are stored
   int threads = 1;
   /// Called now and then with the number of samples that are written.
   std::function<void(std::int64_t)> written = [](std::int64_t) {};

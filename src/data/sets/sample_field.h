@@ -17,16 +17,16 @@ enum class PaddingSide { end, front };
 /// A part that every sample of a data set has: its label, a target, a weight.
 struct SampleField {
   std::string name = "label";
-  Shape shape = {};                               // of one sample; of rank 0: a single number
+  Shape shape = {};                               // shape of one sample; of rank 0: a single number
   DType type = DType::i32;                        // i32 or f32
-  PaddingSide padding = PaddingSide::end;         // of a field of lengths
-  std::vector<double> mean = {}, deviation = {};  // of each number of a standardised field
-  std::vector<std::string> words = {};            // that its numbers, 0 or 1, are of
+  PaddingSide padding = PaddingSide::end;         // side of a field of lengths
+  std::vector<double> mean = {}, deviation = {};  // each number's in a standardised field
+  std::vector<std::string> words = {};            // words that its numbers, 0 or 1, stand for
 
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(shape.elements()) * size_of(type);
   }
-  /// Of a batch: [n] or [n, ...shape]. The shape has at most three extents.
+  /// Shape of a batch: [n] or [n, ...shape]. The shape has at most three extents.
   [[nodiscard]] Shape batched(std::int64_t n) const {
     if (shape.rank() == 0) return {n};
     if (shape.rank() == 1) return {n, shape[0]};

@@ -52,7 +52,7 @@ void declare_rows(config::Fields& fields, RowsOptions& options, std::string_view
 /// Rows under the names of their columns, as many cells in each as there are columns, unless the
 /// options let rows be ragged.
 struct NamedRows {
-  std::string name;  // of the file, for messages
+  std::string name;  // name of the file, for messages
   std::vector<std::string> columns;
   std::vector<SeparatedRow> rows;  // at least one
   bool quotes = false;             // cells may be quoted
@@ -77,7 +77,7 @@ std::vector<std::int64_t> drop_rows(NamedRows& rows,
 /// as separated_rows(), and for rows of another number of cells or a text without rows.
 [[nodiscard]] NamedRows named_rows(std::string_view text, const RowsOptions& options,
                                    const std::string& name, std::vector<std::string> columns = {});
-/// Those of a file of at most 1 GiB, of UTF-8 text unless `any_bytes`, as named_rows().
+/// Rows of a file of at most 1 GiB, of UTF-8 text unless `any_bytes`, as named_rows().
 [[nodiscard]] NamedRows read_rows(const std::filesystem::path& file, const RowsOptions& options,
                                   std::vector<std::string> columns = {}, bool any_bytes = false);
 

@@ -165,7 +165,7 @@ void paint_figure(Canvas& canvas, ShapeFigure figure, const Color& background, D
   turn(placement, draws);
   const Color near = drawn_color_unlike(background, draws);
   const Color far = mixed(near, drawn_color(draws), 0.3f);  // a gradient over the figure
-  const Color second = drawn_color_unlike(near, draws);     // of the pattern
+  const Color second = drawn_color_unlike(near, draws);     // color of the pattern
   const float frequency = placement.radius / draws.between(2.2f, 3.6f);
   paint(
       canvas, placement, 1.5f, [&](FigurePoint point) { return figure_distance(figure, point); },

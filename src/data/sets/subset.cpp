@@ -120,7 +120,7 @@ std::string key_of(const Dataset& set, std::uint64_t seed, std::int64_t index) {
   return hash128_hex(std::to_string(seed) + "\n" + sample_name(set, index));
 }
 
-/// Of a class, the nearest whole number to its share, and never its last sample.
+/// Share of a class, to the nearest whole number, but never its last sample.
 std::size_t val_samples_of(std::size_t samples, double fraction) {
   const double share = std::floor(static_cast<double>(samples) * fraction + 0.5);
   return std::min(static_cast<std::size_t>(share), samples - 1);

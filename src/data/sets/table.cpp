@@ -79,7 +79,7 @@ std::vector<PlacedColumn> columns_of_form(const TableForm& form, const std::vect
   return columns;
 }
 
-/// Of the cells that are read, whatever they are made of.
+/// Fingerprint of the cells that are read, whatever they are made of.
 std::string rows_fingerprint(const LabelledRows& table, std::optional<std::size_t> label,
                              const std::vector<PlacedColumn>& columns,
                              const std::vector<MemoryField>& fields) {

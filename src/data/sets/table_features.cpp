@@ -15,7 +15,7 @@ namespace trainyard {
 namespace {
 
 bool has_no_value(std::string_view cell, bool categorical) {
-  // Those of pandas.read_csv, and '?' as in UCI's files.
+  // Missing values of pandas.read_csv, and '?' as in UCI's files.
   static constexpr std::array<std::string_view, 12> kNone = {
       "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "-nan", "null", "NULL", "None", "<NA>", "?"};
   return cell.empty() || (!categorical && std::ranges::find(kNone, cell) != kNone.end());

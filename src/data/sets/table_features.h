@@ -24,7 +24,7 @@ enum class MissingRule {
 }
 struct MissingCells {
   MissingRule rule = MissingRule::error;
-  std::optional<double> value;  // that numbers have, whatever the rule
+  std::optional<double> value;  // number in place of a missing one, whatever the rule
 };
 void declare(config::Fields& fields, MissingCells& missing);
 

@@ -14,7 +14,7 @@ namespace trainyard {
 struct FeatureColumn {
   std::string name;
   bool categorical = false;
-  double mean = 0, deviation = 1;       // of numbers; the deviation of the population, 1 if it is 0
+  double mean = 0, deviation = 1;       // numbers': the population's, 1 instead of a deviation of 0
   std::vector<std::string> categories;  // in the order of their bytes
 
   [[nodiscard]] std::int64_t features() const { return categorical ? std::ssize(categories) : 1; }

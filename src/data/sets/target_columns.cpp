@@ -30,7 +30,7 @@ const SeparatedRow& row_at(const NamedRows& rows, std::int64_t index) {
   return rows.rows[static_cast<std::size_t>(index)];
 }
 
-/// Of the rows `training`, in the order of their bytes.
+/// Words of the rows `training`, in the order of their bytes.
 std::vector<std::string> all_words(const NamedRows& rows, std::size_t place,
                                    std::span<const std::int64_t> training,
                                    const std::string& divides) {

@@ -17,7 +17,7 @@ constexpr std::uint32_t kLocatorMark = 0x07064b50, kEntryMark = 0x02014b50;
 constexpr std::uint32_t kLocalMark = 0x04034b50;
 constexpr std::size_t kEndRecordBytes = 22, kLocatorBytes = 20, kWideEndBytes = 56;
 constexpr std::size_t kEntryBytes = 46, kLocalBytes = 30;
-constexpr std::uint32_t kInWideField = 0xffffffff;  // of a size: it is in the extra field
+constexpr std::uint32_t kInWideField = 0xffffffff;  // this size is in the extra field
 constexpr std::uint16_t kWideField = 1;
 constexpr std::uint16_t kStored = 0, kDeflated = 8;
 constexpr std::uint64_t kMostMembers = 65536;

@@ -20,7 +20,7 @@ struct LabelledTexts {
 /// none, another escape, a text of more than 1 MiB; for a table without texts.
 [[nodiscard]] LabelledTexts parse_text_table(std::string_view table, const std::string& name);
 
-/// Of the file. Throws Error{data}, also for one of more than 1 GiB.
+/// Texts of a file. Throws Error{data}, also for one of more than 1 GiB.
 [[nodiscard]] LabelledTexts read_text_table(const std::filesystem::path& file);
 
 /// The files of folder/pos (1), then of folder/neg (0), each in the order of their names' bytes.

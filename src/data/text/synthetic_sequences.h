@@ -14,10 +14,10 @@ enum class SequenceLabels { classes, next, every };
 
 struct SyntheticSequencesOptions : SourceOptions {
   std::int64_t steps = 40;
-  std::int64_t features = 0;    // of a numeric sequence
-  std::int64_t vocabulary = 0;  // of a sequence of tokens; just one of the two is not 0
+  std::int64_t features = 0;    // features of a numeric sequence
+  std::int64_t vocabulary = 0;  // tokens of a sequence; just one of the two is not 0
   bool lengths = false;         // numeric sequences have a field `length`, from 1 to steps
-  std::int64_t classes = 10;    // of SequenceLabels::classes
+  std::int64_t classes = 10;    // classes of SequenceLabels::classes
   SequenceLabels labels = SequenceLabels::classes;
   std::int64_t size = 1024;
   Split split = Split::train;  // two parts with the same rule and different samples

@@ -38,7 +38,7 @@ void for_each_unit(std::string_view text, TextUnit unit, const std::string& name
 
 /// The vocabulary of a text's first `count` units. `size` 0: all of them, in the order of their
 /// bytes (which is that of code points). Else token 0 is "<unknown>", the size - 1 most frequent
-/// follow, ties in the order of their bytes, and what remains has no text. Of bytes it is always
+/// follow, ties in the order of their bytes, and what remains has no text. Bytes always have
 /// byte_vocabulary().
 [[nodiscard]] Vocabulary vocabulary_of_text(std::string_view text, TextUnit unit,
                                             std::int64_t count, std::int64_t size,

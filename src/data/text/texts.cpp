@@ -53,7 +53,7 @@ std::shared_ptr<const Vocabulary> counted_vocabulary(const LabelledRows& rows, s
   return std::make_shared<const Vocabulary>(options.unit, std::move(words), kUnknownToken);
 }
 
-/// That of the training split, which has units of the same kind.
+/// Vocabulary of the training split, which has units of the same kind.
 std::shared_ptr<const Vocabulary> checked_vocabulary(
     const std::shared_ptr<const Vocabulary>& vocabulary, const TextsOptions& options,
     const std::string& name) {

@@ -52,7 +52,7 @@ struct Functions {
   Status (*peer)(Gpu*, Gpu* other, unsigned which, unsigned* status) = nullptr;
 };
 
-/// Those of an open library; all null if it is not open.
+/// Functions of an open library; all null if it is not open.
 [[nodiscard]] Functions functions_of(const SharedLibrary& library);
 
 }  // namespace trainyard::cuda::nvml

@@ -28,7 +28,7 @@ bool is_small(const SumPart& part, int ranks) {
 
 /// Bytes of a small part among the others of its call.
 std::size_t room_of(const SumPart& part) {
-  constexpr std::size_t kAlignment = 8;  // of the largest element
+  constexpr std::size_t kAlignment = 8;  // alignment of the largest element
   return (bytes_of(part) + kAlignment - 1) / kAlignment * kAlignment;
 }
 

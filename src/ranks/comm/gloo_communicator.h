@@ -18,7 +18,7 @@ struct GlooOptions {
   std::string address;
   std::string host;               // name of this machine, for messages
   Milliseconds connect{300'000};  // how long the other ranks may take to appear
-  Milliseconds limit{300'000};    // of a call, including all waits for other ranks; positive
+  Milliseconds limit{300'000};    // limit of a call, including all waits for other ranks; positive
 };
 
 /// Joins the group; every rank from 0 to ranks - 1 must. The communicator works on host memory. A

@@ -23,7 +23,7 @@ struct alignas(64) BarrierSlot {
 
 /// Where all wait for the last: in memory that all share, made before any of them uses it.
 struct alignas(64) BarrierGate {
-  std::atomic<std::uint64_t> arrivals{0};  // of all ranks
+  std::atomic<std::uint64_t> arrivals{0};  // arrivals of all ranks
   std::atomic<std::uint32_t> openings{0};  // changes when the last one has arrived, or one left
 };
 
@@ -72,7 +72,7 @@ class SharedBarrier {
   Milliseconds awake_;  // how long it spins before it sleeps
   std::uint64_t arrived_ = 0;
   std::vector<Descriptor> processes_;  // per rank
-  std::vector<pollfd> ends_;           // of these; revents: it has ended
+  std::vector<pollfd> ends_;           // ends of these; revents: it has ended
 };
 
 }  // namespace trainyard

@@ -16,7 +16,7 @@
 namespace trainyard {
 namespace {
 
-// Of fixed size: a file that became shorter would end its readers with a signal.
+// The size is fixed: a file that became shorter would end its readers with a signal.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 [[noreturn]] void fail_sharing(const std::string& what, const std::string& reason) {

@@ -28,8 +28,8 @@ class SharedMemory {
  public:
   /// New memory, all zeros. Throws Error{device} if the system provides none.
   explicit SharedMemory(std::size_t bytes);
-  /// That of another process, or of this one. Throws Error{device} unless it is memory of this
-  /// class and size.
+  /// Memory of another process, or of this one. Throws Error{device} unless it has this class and
+  /// size.
   SharedMemory(const SharedMemoryName& name, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

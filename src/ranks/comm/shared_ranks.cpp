@@ -105,7 +105,7 @@ class SharedRanks final : public ForwardingCommunicator {
   TreeSum sum_;
   std::vector<const void*> inputs_;  // per rank
   bool left_ = false;
-  PieceCalls calls_{};  // of this rank's current piece
+  PieceCalls calls_{};  // calls for this rank's current piece
   Moment deadline_;
   std::size_t pieces_ = 0;
 };

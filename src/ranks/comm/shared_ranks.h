@@ -16,7 +16,7 @@ namespace trainyard {
 struct SharedRanksOptions {
   std::string host;     // name of this machine, for messages
   std::string machine;  // own_machine()
-  Milliseconds limit;   // of a call, including all waits for other ranks; positive
+  Milliseconds limit;   // limit of a call, including all waits for other ranks; positive
 };
 
 /// `others` with sums through shared memory, in the same order and bit-identical; all other calls
@@ -43,8 +43,8 @@ struct SumChunk {
 /// Ranks with the same sums get the same pieces. Allocates nothing.
 class SumPieces {
  public:
-  static constexpr std::size_t kAlignment = 64;  // of chunks: a cache line
-  static constexpr std::size_t kMostChunks = 8;  // of a piece
+  static constexpr std::size_t kAlignment = 64;  // alignment of chunks: a cache line
+  static constexpr std::size_t kMostChunks = 8;  // chunks of a piece
 
   /// `bytes`: a positive multiple of kAlignment. The memory of `parts` must outlive it.
   SumPieces(std::span<const SumPart> parts, std::size_t bytes);
@@ -56,7 +56,7 @@ class SumPieces {
   std::span<const SumPart> parts_;  // not yet in a piece
   std::int64_t taken_ = 0;          // elements of the first of them that are in a piece
   std::size_t bytes_;
-  std::array<SumChunk, kMostChunks> chunks_;  // of the current piece
+  std::array<SumChunk, kMostChunks> chunks_;  // chunks of the current piece
 };
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@ namespace trainyard {
 
 /// How long ranks may take before they count as stuck, in seconds.
 struct RankLimits {
-  double first_step = 300;  // to appear, and from then to the end of the first step
+  double first_step = 300;  // limit to appear, and from then to the end of the first step
   double step = 60;         // without progress later, or 20 median steps if that is longer
   double silence = 30;      // without a heartbeat
 };
@@ -24,7 +24,7 @@ struct Failure {
   std::int64_t step = 0;     // the last one it reported
   std::string operation;     // the last one it reported
   std::string text;          // what happened, without the rank
-  int exit_code = 0;         // of every rank
+  int exit_code = 0;         // exit code of every rank
   bool consequence = false;  // another rank may have caused it: a collective failed
 
   bool operator==(const Failure&) const = default;

@@ -16,7 +16,7 @@ namespace trainyard {
 /// Bounds of a store, against strangers and mistakes.
 struct StoreLimits {
   std::size_t keys = 16384;
-  std::size_t bytes = std::size_t{64} << 20;  // of all keys and values
+  std::size_t bytes = std::size_t{64} << 20;  // size of all keys and values
 };
 
 /// Room for this many ranks of which each connects to every other.

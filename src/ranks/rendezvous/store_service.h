@@ -53,7 +53,7 @@ struct StoreClient {
   bool told = false;       // the first failure was sent to it
   bool leaves = false;     // its sign-off is not yet answered
   bool held_back = false;  // `incoming` may contain whole messages
-  int rank = -1;           // of its watchdog
+  int rank = -1;           // rank of its watchdog
   std::optional<Pending> pending;
   std::string incoming;  // bytes of an incomplete message
   std::string outgoing;  // bytes not yet sent

@@ -60,7 +60,7 @@ class Watchdog::Part {
   std::atomic<std::int64_t> step_{0};
   std::atomic<const Operation*> operation_{&kStart};
   std::atomic<std::uint64_t> ticks_{0};
-  Moment next_beat_, heard_;  // of the thread
+  Moment next_beat_, heard_;  // times of the thread
 
   std::mutex mutex_;  // guards the following members
   std::condition_variable ended_changed_;
@@ -69,7 +69,7 @@ class Watchdog::Part {
   Failure told_;
   bool ended_ = false;
   std::optional<Failure> failure_;       // the first of all ranks, once ended
-  std::atomic<bool> announced_ = false;  // by rank 0, before ended
+  std::atomic<bool> announced_ = false;  // set by rank 0, before ended
 
   std::jthread thread_;  // last: it ends before the rest is destroyed
 };

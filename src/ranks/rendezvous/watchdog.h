@@ -24,7 +24,7 @@ struct WatchdogOptions {
   int rank = 0;
   std::string host;              // name of this machine, for messages
   Milliseconds interval{500};    // between heartbeats
-  Milliseconds silence{30'000};  // of rank 0 before it counts as stopped
+  Milliseconds silence{30'000};  // silence of rank 0 before it counts as stopped
   Milliseconds connect{60'000};  // how long rank 0 may take to appear
 };
 

@@ -152,8 +152,8 @@ void WatchdogBoard::judge_silence(Moment now) {
 }
 
 void WatchdogBoard::judge_progress(Moment now) {
-  // A waiting rank is not the cause while another one works within its limit. Of several ranks, the
-  // one furthest behind, and then the one without progress for longest.
+  // A waiting rank is not the cause while another one works within its limit. Otherwise the rank
+  // furthest behind counts, and then the one without progress for longest.
   const bool judge_waiting = all_wait();
   const Rank* worst = nullptr;
   for (const Rank& one : ranks_) {

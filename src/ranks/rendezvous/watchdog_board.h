@@ -59,7 +59,7 @@ class WatchdogBoard {
     Heartbeat pulse;
     bool stepped = false;  // its step has changed since its first heartbeat
     Moment heard, progressed, step_began;
-    std::deque<double> step_seconds;  // of recent steps
+    std::deque<double> step_seconds;  // durations of recent steps
   };
 
   [[nodiscard]] Failure failure_of(int rank, std::string text) const;

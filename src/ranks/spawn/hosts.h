@@ -32,7 +32,7 @@ struct HostsSpawn {
   /// Names and addresses of this machine.
   std::vector<std::string> own_names;
   std::filesystem::path program;       // the same path on all hosts
-  std::vector<std::string> arguments;  // of the program
+  std::vector<std::string> arguments;  // the program's
   std::filesystem::path folder;        // where the ranks run, on all hosts
   std::vector<std::string> variables;  // names of variables passed from here to all ranks
 };

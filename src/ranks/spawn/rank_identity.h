@@ -12,9 +12,9 @@ namespace trainyard {
 /// The identity of a process among the ranks of a job.
 struct RankIdentity {
   int rank = 0;         // 0 to ranks - 1
-  int ranks = 1;        // of the whole job
+  int ranks = 1;        // ranks of the whole job
   int local_rank = 0;   // 0 to local_ranks - 1, among those of this host
-  int local_ranks = 1;  // of this host
+  int local_ranks = 1;  // ranks of this host
   /// Host of rank 0, where the ranks meet, and its TCP port; may be "" and 0 with one rank.
   std::string master_address;
   int master_port = 0;

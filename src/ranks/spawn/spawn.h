@@ -18,8 +18,8 @@ namespace trainyard {
 
 /// How long ranks have to end once one of them has failed, or the first has ended.
 struct SpawnLimits {
-  double grace_seconds = 10;  // by themselves, then SIGTERM
-  double kill_seconds = 5;    // after SIGTERM, then SIGKILL
+  double grace_seconds = 10;  // time to end, then SIGTERM
+  double kill_seconds = 5;    // time after SIGTERM, then SIGKILL
 };
 
 /// A process to start: a rank, or the mpirun that starts the ranks of several hosts.
@@ -39,8 +39,8 @@ struct SpawnResult {
   int exit_code = 0;
   int signal = 0;       // if not 0, the launcher ends as this signal would have ended it
   int passed = 0;       // the last of SIGINT, SIGTERM, SIGHUP and SIGUSR1 that was passed on
-  std::string message;  // of the failure that counts; "" if the first process has reported it
-  std::string warning;  // of processes that had to be killed although none had failed; or ""
+  std::string message;  // the failure that counts; "" if the first process has reported it
+  std::string warning;  // processes that had to be killed although none had failed; or ""
 };
 
 /// Starts all processes and returns when all have ended.
@@ -66,7 +66,7 @@ struct SpawnResult {
 
 /// The ranks of one machine.
 struct LocalSpawn {
-  SpawnCommand command;  // of every rank; its identity variables are added to the environment
+  SpawnCommand command;  // every rank's; its identity variables are added to the environment
   int ranks = 1;
   /// Folder for the output of ranks 1, 2, ...: rank1.log, ...; empty: unnamed files.
   std::filesystem::path log_folder;

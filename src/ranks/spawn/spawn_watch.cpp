@@ -109,7 +109,7 @@ class SpawnWatch {
   std::vector<RankProcess> running_;
   std::vector<std::optional<ProcessEnd>> ends_;
   Stage stage_ = Stage::none;
-  std::optional<double> deadline_;  // of the stage, on the clock
+  std::optional<double> deadline_;  // end of the stage, on the clock
   int passed_ = 0;                  // the last signal that stops a run
   int interrupts_ = 0;
   // By Meaning: the first process that ended so before the launcher asked any to end.

@@ -21,7 +21,7 @@ const BestConfig* best_of(const RunConfig& run) {
   return run.checkpoint && run.checkpoint->best ? &*run.checkpoint->best : nullptr;
 }
 
-/// Those that a plateau can watch: the same, then their twins of the training split.
+/// Columns that a plateau can watch: the same, then their twins of the training split.
 std::vector<std::string> plateau_columns(std::span<const std::string> names) {
   std::vector<std::string> columns = candidate_columns(names);
   columns.emplace_back("loss");

@@ -82,7 +82,7 @@ const std::vector<KeyPath>& key_paths() {
   static const std::vector<KeyPath> paths = [] {
     std::vector<KeyPath> list;
     add_paths(describe_run(), "", "", list);
-    list.push_back({"network.file", "text"});  // of a tree
+    list.push_back({"network.file", "text"});  // file of a tree
     return list;
   }();
   return paths;

@@ -12,9 +12,9 @@ namespace trainyard {
 struct KeyPath {
   std::string path;         // "optimizer.sgd.lr"
   std::string type;         // as in config::FieldDescription
-  std::string source = "";  // of a key next to `source:`, the member that has it
+  std::string source = "";  // member that has a key next to `source:`
   std::string help = "";
-  std::vector<std::string> words = {};  // that are its values: of an enum, a family, a boolean
+  std::vector<std::string> words = {};  // values of an enum, a family, a boolean
 };
 
 /// All of them, in the order of the reference.

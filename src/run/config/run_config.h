@@ -28,7 +28,7 @@ namespace trainyard {
 struct BatchConfig {
   std::optional<std::int64_t> per_gpu;
   std::optional<std::int64_t> total;
-  std::optional<std::int64_t> shards;  // of `total`; see run/config/shards.h
+  std::optional<std::int64_t> shards;  // shards of `total`; see run/config/shards.h
   enum class Remainder { drop } remainder = Remainder::drop;
 };
 
@@ -81,7 +81,7 @@ struct RunConfig {
   std::vector<std::shared_ptr<const Metric>> metrics;
   WeightsConfig weights;
   std::shared_ptr<const Optimizer> optimizer;
-  std::shared_ptr<const Schedule> schedule;  // of the file, see schedule_of()
+  std::shared_ptr<const Schedule> schedule;  // schedule of the file, see schedule_of()
   /// Not given: none, with a warning where that matters.
   std::shared_ptr<const RateScaling> lr_scaling;
   RunLength length;
@@ -93,8 +93,8 @@ struct RunConfig {
   std::int64_t accumulate = 1;                               // micro-batches per step
   std::int64_t threads = 0;                                  // per rank; 0: all cores
   std::optional<Precision> precision;  // not given: the device's own (default_precision)
-  bool deterministic = true;           // of a GPU's engines
-  bool overlap = true;                 // of a GPU's kernels with the end of those before them
+  bool deterministic = true;           // for a GPU's engines
+  bool overlap = true;  // overlap of a GPU's kernels with the end of those before them
   WinogradForms winograd = WinogradForms::accurate;  // on the CPU, where it is faster
   std::optional<LossScaleConfig> loss_scale;         // not given: 1024 in fp16, else none
   std::optional<CheckpointConfig> checkpoint = CheckpointConfig{};

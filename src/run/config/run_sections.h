@@ -139,7 +139,7 @@ struct SamplerConfig {
 /// One split: a source with its keys, and in which order it is taken.
 struct SplitConfig {
   std::shared_ptr<const DatasetSource> source;
-  Position where;  // of the source's name
+  Position where;  // position of the source's name
   bool shuffle = true;
   std::optional<SamplerConfig> sampler = {};  // training only
 };

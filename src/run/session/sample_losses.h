@@ -20,8 +20,8 @@ struct SplitTargets {
   SampleField field = {};                 // that they are of
 };
 
-/// Those of `set`; empty if no loss is on the last layer, or if samples have several labels or not
-/// the field of its target.
+/// Targets of `set`; empty if no loss is on the last layer, or if samples have several labels or
+/// not the field of its target.
 [[nodiscard]] std::optional<SplitTargets> split_targets(const RunConfig& run, const Dataset& set);
 
 /// The loss of each of `samples` rows of outputs, [samples, width], computed by the processor in

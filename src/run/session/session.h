@@ -63,7 +63,7 @@ class Session {
   std::shared_ptr<const Schedule> schedule_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<TrainStep> step_;
-  GiveUpOnError give_up_;  // of device_.ranks; last
+  GiveUpOnError give_up_;  // gives up for device_.ranks; last
 };
 
 /// What a session reports about itself at its start: without run, init, judged and resumed.

@@ -28,7 +28,7 @@ struct SessionData {
   std::unique_ptr<DeviceImages> val_images;
   std::unique_ptr<Feeder> train_feeder;
   std::unique_ptr<Feeder> val_feeder;
-  std::unique_ptr<Feeder> clean_feeder;  // of the run's train_eval; null: none
+  std::unique_ptr<Feeder> clean_feeder;  // feeder for the run's train_eval; null: none
 
   /// For evaluation.
   [[nodiscard]] const DeviceImages* images_of_val() const {

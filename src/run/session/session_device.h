@@ -57,9 +57,9 @@ struct DeviceChoice {
   std::filesystem::path cache_folder;      // for what need not be found twice; empty: none
   bool check_all = false;                  // see Opening::check_all
   bool tune = true;                        // see CudaExecutorSettings, like the one below
-  Division division = Division::by_name;   // of the run that is resumed
-  SampleForm form = {};                    // of the run that is resumed; see Opening::form
-  std::string choices;                     // of the run that is resumed, or empty
+  Division division = Division::by_name;   // division of the resumed run
+  SampleForm form = {};                    // form of the resumed run; see Opening::form
+  std::string choices;                     // choices of the resumed run, or empty
   std::string no_gpu;                      // why it is not a GPU, if --gpus leaves it open
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// Called for each long phase of making a session.
@@ -102,7 +102,7 @@ struct SessionDevice {
   std::unique_ptr<Queue> side_queue;    // StepQueues::side
   std::unique_ptr<Queue> copies;        // Compute::copies
   std::unique_ptr<Queue> sums;          // Compute::sums
-  std::unique_ptr<Communicator> ranks;  // of GPUs, if the run has several ranks; else null
+  std::unique_ptr<Communicator> ranks;  // ranks of GPUs, if the run has several; else null
   std::unique_ptr<EngineRelay> relay;   // if several ranks share engines; the executors tick it
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
@@ -112,7 +112,7 @@ struct SessionDevice {
   std::string text;               // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
   std::int64_t results_kept = 1;  // StepOptions::results
 
-  std::size_t total_bytes = 0;  // of a GPU's memory; 0: the CPU
+  std::size_t total_bytes = 0;  // size of a GPU's memory; 0: the CPU
 
   [[nodiscard]] Compute compute() const {
     return {*device, *queue, *executors, *launches, copies.get(), sums.get(), batches.get()};

@@ -153,7 +153,7 @@ std::optional<Product> read_product(const Description& description, const Matrix
                         .result = *result,
                         .tf32 = tf32 && *factors == DType::f32,
                         .adds_bias = epilogue == CUBLASLT_EPILOGUE_BIAS};
-  // Of the two ways of summing, one starts with a bias.
+  // One of the two ways of summing starts with a bias.
   const bool begins_with_bias = product.a_transposed || !product.adds_bias;
   return fits_types(product) && fits_extents(product, a, b) && begins_with_bias
              ? std::optional(product)

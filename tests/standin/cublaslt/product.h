@@ -22,7 +22,7 @@ struct Product {
   trainyard::DType factors = trainyard::DType::f32, result = trainyard::DType::f32;
   bool tf32 = false;       // f32 factors are rounded to TF32
   bool adds_bias = false;  // [rows], of the result's type
-  float beta = 0;          // of what is there; no part of the algorithm
+  float beta = 0;          // factor of what is there; no part of the algorithm
 
   /// A number that identifies the product, stored in algorithms.
   [[nodiscard]] std::uint64_t key() const;

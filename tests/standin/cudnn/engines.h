@@ -20,11 +20,11 @@ struct KnobInfo {
 
 struct Engine {
   std::int64_t index;
-  const char* name;  // of its work on a stream
+  const char* name;  // name of its work on a stream
   std::vector<cudnnBackendNumericalNote_t> notes = {};
   std::vector<KnobInfo> knobs = {};
   bool (*serves)(const Convolution&) = nullptr;
-  Rounding rounding = Rounding::none;  // of its factors
+  Rounding rounding = Rounding::none;  // rounding of its factors
   bool turns = false;                  // its sums start at a different image each time
   bool unfolds_in_workspace = false;   // the first knob is the number of images at a time
   enum class Fails { never, at_plan, in_capture, at_execution } fails = Fails::never;

@@ -41,14 +41,14 @@ struct Handle {
 /// Checks the whole as cuDNN 9.19 does, and fills in what is read from the descriptor afterwards.
 [[nodiscard]] cudnnStatus_t finalize(Descriptor& descriptor);
 
-/// Of tensors, convolutions, operations and graphs.
+/// Tensors, convolutions, operations and graphs.
 [[nodiscard]] cudnnStatus_t finalize_tensor(const Descriptor& tensor);
 [[nodiscard]] cudnnStatus_t finalize_convolution(const Descriptor& convolution);
 [[nodiscard]] cudnnStatus_t finalize_convolution_operation(const Descriptor& operation);
 [[nodiscard]] cudnnStatus_t finalize_pointwise_operation(const Descriptor& operation);
 [[nodiscard]] cudnnStatus_t finalize_graph(Descriptor& graph);
 
-/// Of heuristics, engines, their configurations and plans.
+/// Heuristics, engines, their configurations and plans.
 [[nodiscard]] cudnnStatus_t finalize_device(const Descriptor& device);
 [[nodiscard]] cudnnStatus_t finalize_heuristic(Descriptor& heuristic);
 [[nodiscard]] cudnnStatus_t finalize_engine(Descriptor& engine);

@@ -243,7 +243,7 @@ TEST_CASE("a gradient that is added to another is rounded once, as on the refere
       CHECK(sums == twin.of_stand_in(1, {{CUDNN_KNOB_TYPE_STAGES, 3}}));
       for (std::size_t i = 0; i < sums.size(); ++i) {
         const float expected = gradient[i] + random_value(1, static_cast<std::int64_t>(i));
-        // Of values below 100: one rounding of 16 bits more, or the rounding of what was there.
+        // Values are below 100: one rounding of 16 bits more, or the rounding of what was there.
         REQUIRE(std::abs(sums[i] - expected) <= (type == DType::f32 ? 0.0f : 100 * 0x1p-7f));
       }
     }

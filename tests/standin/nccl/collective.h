@@ -31,7 +31,7 @@ class Collective final : public Operation {
   std::byte* to_;
   std::uint64_t size_;      // bytes of an element
   std::uint64_t done_ = 0;  // elements
-  std::uint64_t now_ = 0;   // of the piece that this rank has published; 0: none
+  std::uint64_t now_ = 0;   // number of the piece that this rank has published; 0: none
 };
 
 /// The collectives of one group of calls on one stream: NCCL plans them together and launches one

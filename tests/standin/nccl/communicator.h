@@ -24,7 +24,7 @@ struct Identity {
 struct Request {
   enum class What { all_reduce, broadcast, all_gather, send, receive };
   What what = What::all_reduce;
-  const char* name = "";  // of the function
+  const char* name = "";  // name of the function
   const void* from = nullptr;
   void* to = nullptr;
   std::size_t count = 0;

@@ -33,7 +33,7 @@ struct Call {
 /// Messages from one rank to another, a letter at a time.
 struct Mailbox {
   std::atomic<std::uint64_t> posted, taken;  // letters
-  std::uint64_t bytes;                       // of the whole message
+  std::uint64_t bytes;                       // size of the whole message
   std::uint64_t captured;
   std::byte letter[kLetterBytes];
 };

@@ -19,7 +19,7 @@ struct Share {
   std::shared_ptr<Meeting> meeting = {};
   int rank = 0, ranks = 1, device = 0;
   Order order = {};
-  std::uint64_t pieces = 0;  // of collectives so far; used by the device's thread
+  std::uint64_t pieces = 0;  // pieces of collectives so far; used by the device's thread
 
   [[nodiscard]] RankSlot& own_slot() { return meeting->slot(rank); }
 };
@@ -63,7 +63,7 @@ class Launchable {
   std::unique_ptr<Operation> operation_;
   std::shared_ptr<const int> graphs_;
   std::mutex mutex_;
-  std::deque<Order::Turn> turns_;  // of unfinished launches
+  std::deque<Order::Turn> turns_;  // turns of unfinished launches
   bool begun_ = false;
 };
 

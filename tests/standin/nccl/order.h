@@ -56,7 +56,7 @@ class Order {
 /// Elements of a whole sum that are added now.
 struct Part {
   std::uint64_t first = 0, elements = 0;
-  std::uint64_t count = 0;  // of the whole
+  std::uint64_t count = 0;  // count of the whole
 };
 
 /// out[i] = the sum of ranks[...][i], in the order of a ring: the whole is divided into as many

@@ -91,15 +91,15 @@ void join(Stream& stream, const Capturing& event);
 /// Removes the stream from its capture, which can then only end with an error.
 void abandon(Machine& machine, Stream& stream);
 
-/// Those that waited for it wait for the others alone.
+/// Nodes that waited for it wait for the others alone.
 void remove_node(Graph& graph, std::size_t node);
 /// False if there is an edge between them already.
 [[nodiscard]] bool add_edge(Graph& graph, std::size_t from, Edge edge);
 /// False if there is no such edge.
 [[nodiscard]] bool remove_edge(Graph& graph, std::size_t from, Edge edge);
 
-/// Enqueues a launch of a graph on a stream. Of the nodes that may start, the one captured last
-/// does, so that work on a branch is as late as its join allows.
+/// Enqueues a launch of a graph on a stream. The node captured last of those that may start does,
+/// so that work on a branch is as late as its join allows.
 void launch_graph(Machine& machine, Stream& stream, std::shared_ptr<Executable> executable);
 
 }  // namespace standin

@@ -145,7 +145,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
   });
 }
 
-// Those that follow it no longer wait for it, nor for what it waited for.
+// Nodes that follow it no longer wait for it, nor for what it waited for.
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
   return answer("cudaGraphDestroyNode", Needs::driver, [&](Machine&, auto&) {
     for (const std::shared_ptr<Graph>& graph : all<Graph>()) {

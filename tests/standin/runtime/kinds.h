@@ -32,11 +32,11 @@ struct Gpu {
 [[nodiscard]] std::string bus_of(int installed);
 /// The newest CUDA that the driver supports: STANDIN_DRIVER (13000), or 13.0.
 [[nodiscard]] int driver_version();
-/// Of all GPUs, as a cudaComputeMode: STANDIN_COMPUTE_MODE, or 0 (the default).
+/// Mode of all GPUs, as a cudaComputeMode: STANDIN_COMPUTE_MODE, or 0 (the default).
 [[nodiscard]] int compute_mode();
 
 struct Kernel {
-  const char* form;  // of the launcher: "each"
+  const char* form;  // form of the launcher: "each"
   cudaStream_t stream;
   std::int64_t blocks, threads;
   const char* functor = "";  // its name, which lives forever

@@ -13,7 +13,7 @@ namespace {
 struct Event {
   int device = 0;
   bool timed = true;
-  std::shared_ptr<Mark> mark = nullptr;  // of the last record; null: none
+  std::shared_ptr<Mark> mark = nullptr;  // mark of the last record; null: none
   Capturing captured = {};               // if that record is part of a capture
 };
 

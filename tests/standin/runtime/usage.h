@@ -20,19 +20,19 @@ struct Share {
 
 class Usage {
  public:
-  /// Of this process and, through the file, all others.
+  /// Usage by this process and, through the file, all others.
   static Usage& get();
   explicit Usage(const char* file);
   Usage(const Usage&) = delete;
   Usage& operator=(const Usage&) = delete;
 
-  /// Of this process; GPUs are numbered as installed.
+  /// Sets the use by this process; GPUs are numbered as installed.
   void set_bytes(int gpu, std::size_t bytes);
   void add_busy(int gpu, std::chrono::nanoseconds time);
   /// This process no longer uses anything.
   void leave();
 
-  /// Of all living processes.
+  /// Bytes in use by all living processes.
   [[nodiscard]] std::size_t bytes(int gpu) const;
   [[nodiscard]] std::chrono::nanoseconds busy(int gpu) const;
   /// Whether another process uses it.

@@ -83,7 +83,7 @@ class Training {
       if (step_.results().full()) static_cast<void>(step_.results().take_oldest());
     }
   }
-  /// Of all its batches, as one rank of `ranks`.
+  /// Totals of all its batches, as one rank of `ranks`.
   Totals evaluate(std::int64_t batches, Communicator& ranks) {
     const auto set = set_of(batches * kBatch * ranks.size());
     Feeder feeder(*set, pipeline_,

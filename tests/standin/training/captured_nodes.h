@@ -15,7 +15,7 @@ inline std::string logged(const std::string& node) {
   return node == "matrix product" ? "product" : node;
 }
 
-/// Of the graph that was captured last: functors, and what else is enqueued.
+/// Nodes of the graph that was captured last: functors, and what else is enqueued.
 inline std::vector<std::string> nodes_captured() {
   std::vector<std::string> nodes;
   for (const std::string& node : standin::last_recording()) nodes.push_back(logged(node));

@@ -105,7 +105,7 @@ class ConvExecutor : public Executor {
   bool clears_padding_;
   bool tf32_;
   Lane lane_;
-  bool narrow_;  // by a kernel of ours, from and to these maps, without an engine
+  bool narrow_;  // computed by a kernel of ours, from and to these maps, without an engine
   const void* from_ = nullptr;
   const void* weight_ = nullptr;
   void* to_ = nullptr;
@@ -138,7 +138,7 @@ class ConvForward final : public ConvExecutor {
 
  private:
   bool rounds_bias_;
-  ChannelRows rows_;  // of the output
+  ChannelRows rows_;  // the output's
   TensorView output_;
   float* bias_ = nullptr;
 };
@@ -180,7 +180,7 @@ class ConvBackwardParameters final : public ConvExecutor {
   }
 
  private:
-  ChannelRows rows_;  // of the output's gradient
+  ChannelRows rows_;  // rows of the output's gradient
   float* bias_gradient_ = nullptr;
   void* output_gradient_ = nullptr;
   void* partials_ = nullptr;

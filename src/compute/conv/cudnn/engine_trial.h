@@ -31,7 +31,7 @@ class Context;
 
 /// The result of a trial.
 struct TrialResult {
-  double milliseconds = 0;   // of a run, including the kernels needed for the bias
+  double milliseconds = 0;   // time of a run, including the kernels needed for the bias
   std::string refusal = {};  // why it does not run, cannot be recorded or may not be chosen
 };
 
@@ -52,7 +52,7 @@ class EngineTrial {
 struct TrialSubject {
   ConvGraph graph;
   std::int64_t bias = 0;
-  std::size_t workspace_bytes = 0;  // of the plan that needs most
+  std::size_t workspace_bytes = 0;  // need of the plan that needs most
   bool timed = true;                // inputs have values, on which the time depends
 };
 

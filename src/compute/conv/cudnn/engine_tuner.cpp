@@ -79,7 +79,7 @@ std::optional<EnginePlan> known_plan(const EngineSearch& search, const Wanted& w
   return std::nullopt;
 }
 
-/// Of graphs that add their result, or of those that overwrite it.
+/// Engine plans of graphs that add their result, or of graphs that overwrite it.
 std::vector<EnginePlan> candidates(const EngineSearch& search, const Wanted& wanted,
                                    bool adds_result, RefusalCount& refused) {
   const ConvGraph graph = wanted.graph_of({.adds_result = adds_result});

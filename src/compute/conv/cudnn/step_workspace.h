@@ -41,7 +41,7 @@ class StepWorkspace {
 /// most workspace.left().
 struct ConvOffsets {
   StepWorkspace workspace;
-  std::size_t partials = 0;  // of the sums of the bias's gradient
+  std::size_t partials = 0;  // room for the sums of the bias's gradient
 };
 
 /// `cap`: the maximum bytes of step and engine together.

@@ -49,13 +49,13 @@ auto choose(const Build& build, const Desc& a, const Desc& b) {
 /// One convolution as oneDNN sees it.
 struct Convolution {
   Desc source, destination;  // in the plan's layouts
-  Desc weights, bias;        // of the flat blocks: f32
+  Desc weights, bias;        // the flat blocks: f32
   Desc factors;              // the weights as they are multiplied: in the type of both maps
   ConvMaps<Source> at;       // where these two are, or their gradients
   WindowDims window;
   bool forward = true;    // the product is its output, else the gradient of its input
-  bool has_bias = false;  // which oneDNN adds to its output
-  bool adds = false;      // to what is there
+  bool has_bias = false;  // oneDNN adds it to the output
+  bool adds = false;      // the product is added to what is there
 };
 
 Convolution describe_conv(const ConvStep& step, DType storage) {

@@ -81,7 +81,7 @@ typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine
                                             user_scratchpad(), engine, hint, allow_empty);
 }
 
-/// Of version 2, whose sums are fixed in each form that the tests have.
+/// Version 2 sums in a fixed order in each form that the tests have.
 template <class Description>
 Description with_fixed_sums(Description desc) {
   return desc;

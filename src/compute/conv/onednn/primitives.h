@@ -76,7 +76,7 @@ class PrimitiveList final : public Executor {
 
   struct Operand {
     Source source = Source::workspace;
-    std::size_t index = 0;   // of the list of StepTensors
+    std::size_t index = 0;   // index in the list of StepTensors
     std::size_t offset = 0;  // bytes into the workspace
     dnnl::memory memory;
   };
@@ -110,7 +110,7 @@ class PrimitiveList final : public Executor {
                                                   const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
-/// Of one type, f32 or bf16.
+/// A copy between layouts of one type, f32 or bf16.
 [[nodiscard]] std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from,
                                                   const Layout& to, DType type, int threads);
 

@@ -23,7 +23,7 @@ struct Avx512 {
   static Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
 };
 
-/// Of 32 registers, 16 to 24 are sums. A broadcast serves two vectors of filters where there are
+/// Sums take 16 to 24 of 32 registers. A broadcast serves two vectors of filters where there are
 /// two; three columns of those, or four of one, take the other registers.
 template <class Simd>
 inline constexpr TileKernel kTiles[] = {

@@ -55,9 +55,9 @@ class PairedMaps {
   /// PairedRows must support both maps.
   explicit PairedMaps(const ConvStep& conv);
 
-  /// Of the convolution on pairs.
+  /// Tiling of the convolution on pairs.
   [[nodiscard]] const WeightTiling& plan() const { return plan_; }
-  /// Of the pairs that a run of a unit reads, which a thread needs.
+  /// Bytes that a thread needs: the pairs that a run of a unit reads.
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(x_.floats() + dy_.floats()) * sizeof(float);
   }

@@ -23,7 +23,7 @@ struct MapMemory {
   std::int64_t together = 1;
 };
 
-/// Of one thread: in cache lines of its own.
+/// State of one thread, in cache lines of its own.
 class alignas(64) ReadAhead {
  public:
   /// Nothing, for so many calls of kernels on tiles of `rows` rows.

@@ -215,7 +215,7 @@ class WeightGradient final : public Executor {
     }
     advance({});
   }
-  /// Of all parts.
+  /// Units of all parts.
   [[nodiscard]] std::int64_t all_units() const { return plan_.order.parts * plan_.units(); }
 
   /// Adds to the sums of the piece's part. `next`, if any, is the thread's next piece.
@@ -318,9 +318,9 @@ class WeightGradient final : public Executor {
   OffsetAllocator workspace_;
   std::unique_ptr<ReadableMap> x_map_, dy_map_;
   std::optional<PairedMaps> pairs_;  // in bf16
-  std::vector<ReadAhead> ahead_;     // of each thread
+  std::vector<ReadAhead> ahead_;     // one for each thread
   std::size_t sums_at_ = 0, pairs_at_ = 0;
-  std::size_t pair_bytes_ = 0;  // of a thread
+  std::size_t pair_bytes_ = 0;  // a thread's
   ConvMaps<const void*> maps_ = {};
   void* pair_memory_ = nullptr;
   float* sums_ = nullptr;

@@ -29,7 +29,7 @@ template <int n, class F>
 struct Rows {
   const WeightTile& tile;
   const float *x, *dy;
-  std::int64_t row;  // of the image
+  std::int64_t row;  // row of the image
 
   explicit Rows(const WeightTile& of) : tile(of), x(of.x), dy(of.dy), row(of.begin % of.height) {}
   void next() {
@@ -44,7 +44,7 @@ struct Rows {
 /// one without effects, and drops its calls.
 [[gnu::always_inline]] inline void prefetch(const WeightTile& tile, std::int64_t row) {
   constexpr std::int64_t kLine = 64;
-  constexpr int kSecondLevel = 2;  // of caches
+  constexpr int kSecondLevel = 2;  // the second-level cache
   for (std::int64_t i = 0; i < tile.aheads; ++i) {
     const Ahead& ahead = tile.ahead[i];
     const char* const from = ahead.first + (row - tile.begin) * ahead.row_bytes;
@@ -74,7 +74,7 @@ struct TileSum {
 
   static constexpr bool kBlocks =
       steps == Steps::neighbours || steps == Steps::alternate || steps == Steps::blocks;
-  static constexpr int kStride = steps == Steps::alternate ? 2 : 1;  // of columns, in taps
+  static constexpr int kStride = steps == Steps::alternate ? 2 : 1;  // distance of columns, in taps
 
   [[nodiscard]] std::int64_t channel() const { return kBlocks ? 1 : tile.x_channel; }
   [[nodiscard]] std::int64_t tap() const {

@@ -31,10 +31,10 @@ struct Ahead {
 /// where the sum on the right begins with 0 and takes rows, and in them columns, in ascending
 /// order, with one fused multiply-add each. Strides are in floats.
 struct WeightTile {
-  const float* x = nullptr;   // of tap 0 at output row 0 and column 0, which may be padding
+  const float* x = nullptr;   // address of tap 0 at output row 0 and column 0, which may be padding
   const float* dy = nullptr;  // output row 0, column 0; both of the image of row `begin`
   float* sums = nullptr;
-  bool first_rows = false;          // of a part: the sum on the right is written, not added
+  bool first_rows = false;  // first rows of a part: the sum on the right is written, not added
   std::int64_t begin = 0, end = 0;  // rows of all images in succession
   std::int64_t height = 1;          // output rows of an image
   Span rows;                        // output rows of an image whose input row is in the map
@@ -68,8 +68,8 @@ struct TileKernel {
 };
 
 /// The kernels for one width of vectors. There are some of 1 vector for 2 and 3 taps of all steps,
-/// and for 1 tap of blocks and any; those of planes and any include some of 1 channel. Of kernels
-/// that differ in channels alone, those of more are first.
+/// and for 1 tap of blocks and any; those of planes and any include some of 1 channel. Where
+/// kernels differ in channels alone, those of more are first.
 struct KernelList {
   int lanes;
   const TileKernel* first;

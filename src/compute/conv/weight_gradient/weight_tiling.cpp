@@ -9,9 +9,9 @@
 namespace trainyard::direct {
 namespace {
 
-constexpr std::int64_t kRunBytes = 192 << 10;  // of both maps: half of a small second-level cache
+constexpr std::int64_t kRunBytes = 192 << 10;  // both maps': half of a small second-level cache
 constexpr std::int64_t kRunPixels = 64;        // at least, to make up for adding the sums of a run
-constexpr std::int64_t kPartsBytes = 8 << 20;  // of the sums of all parts
+constexpr std::int64_t kPartsBytes = 8 << 20;  // most bytes for the sums of all parts
 constexpr std::int64_t kUnits = 32;            // pieces of work that are enough for all threads
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return a > 0 ? (a + b - 1) / b : 0; }

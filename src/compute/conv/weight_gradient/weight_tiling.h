@@ -33,8 +33,8 @@ inline constexpr std::int64_t kTogetherFloats = 128 << 10;
 struct PlannedTile {
   WeightTile tile;
   void (*run)(const WeightTile& tile) = nullptr;
-  std::int64_t x_offset = 0;     // of tile.x from the vectors' first channel
-  std::int64_t sums_offset = 0;  // of tile.sums from the first vector's sums
+  std::int64_t x_offset = 0;     // offset of tile.x from the vectors' first channel
+  std::int64_t sums_offset = 0;  // offset of tile.sums from the first vector's sums
 };
 /// The tiles of some vectors of filters: all rows and columns of the kernel, all channels.
 using PlannedTiles = std::vector<PlannedTile>;
@@ -45,13 +45,13 @@ using PlannedTiles = std::vector<PlannedTile>;
 struct WeightTiling {
   WeightOrder order;
   std::int64_t lanes = 8;            // filters in a vector
-  std::int64_t vectors = 1;          // of filters
-  std::int64_t filters = 1;          // of all groups
-  std::int64_t group_filters = 1;    // of a group
-  std::int64_t group_channels = 1;   // of a group
-  std::int64_t channels = 1;         // of a vector
+  std::int64_t vectors = 1;          // vectors of filters
+  std::int64_t filters = 1;          // filters of all groups
+  std::int64_t group_filters = 1;    // filters of a group
+  std::int64_t group_channels = 1;   // channels of a group
+  std::int64_t channels = 1;         // channels of a vector
   std::int64_t padded_channels = 1;  // for which sums have room
-  std::int64_t area = 1;             // of the kernel
+  std::int64_t area = 1;             // kernel height times width
   std::vector<std::int64_t> starts;  // [vectors]: the first channel of each
   std::vector<PlannedTiles> tiles;   // [vectors - 1]
   PlannedTiles filter_sums;          // the one that sums dy of a vector
@@ -59,7 +59,7 @@ struct WeightTiling {
 
   [[nodiscard]] std::int64_t vector_floats() const { return (area * padded_channels + 1) * lanes; }
   [[nodiscard]] std::int64_t part_floats() const { return vectors * vector_floats(); }
-  /// Of dy, from the first of a vector's sums.
+  /// Offset of the sums of dy, from the first of a vector's sums.
   [[nodiscard]] std::int64_t filter_sums_at() const { return area * padded_channels * lanes; }
   [[nodiscard]] std::int64_t first_row(std::int64_t part) const {
     return order.rows * part / order.parts;
@@ -94,7 +94,7 @@ struct WeightTiling {
   [[nodiscard]] Span channels_of(const Span& some) const {
     return {starts[some.first], starts[some.last - 1] + padded_channels};
   }
-  /// Of kernels, for the tiles of a unit.
+  /// Calls of kernels for the tiles of a unit.
   [[nodiscard]] std::int64_t calls(std::int64_t i) const;
   /// How many vectors to take together from `vector` on, before `last`.
   [[nodiscard]] std::int64_t next_vectors(std::int64_t vector, std::int64_t last) const;

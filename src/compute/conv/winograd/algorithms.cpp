@@ -19,12 +19,12 @@ namespace {
 
 struct TrialResult {
   ConvAlgorithm algorithm = ConvAlgorithm::direct;
-  double seconds = 0;  // of one run of some images
+  double seconds = 0;  // time of one run of some images
 };
 
 constexpr int kRounds = 4;                              // after one that is not counted
-constexpr std::int64_t kProductsOfThread = 50'000'000;  // of a run: a millisecond
-constexpr double kMargin = 0.95;                        // of the direct algorithm's time
+constexpr std::int64_t kProductsOfThread = 50'000'000;  // products of a run: a millisecond
+constexpr double kMargin = 0.95;                        // share of the direct algorithm's time
 
 /// Floats at a cache line.
 class Floats {
@@ -127,7 +127,7 @@ struct EngineKind {
   ConvAlgorithm algorithm;
   std::string_view name;
   Winograd asked;               // what asks for it alone
-  std::int64_t least_channels;  // of a sum, from which on it is accurate
+  std::int64_t least_channels;  // channels of a sum from which on it is accurate
 };
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::array<EngineKind, 4> kKinds{

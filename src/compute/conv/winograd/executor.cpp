@@ -148,7 +148,7 @@ class WinogradConv final : public Executor {
   std::int64_t block_;  // tiles
   OffsetAllocator workspace_{kCacheLine};
   std::size_t transformed_ = 0, bias_ = 0, scratch_ = 0;
-  std::size_t scratch_bytes_ = 0;  // of a thread
+  std::size_t scratch_bytes_ = 0;  // a thread's
   const float* plain_bias_ = nullptr;
   Memory memory_;
   void* workspace_at_ = nullptr;

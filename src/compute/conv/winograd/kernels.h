@@ -13,7 +13,7 @@ enum class Tile { two, four_by_two, four };
 struct BlockedMap {
   std::int64_t image = 0, block = 0, row = 0;
   std::int64_t height = 0, width = 0;
-  std::int64_t blocks = 0;  // of channels, the last one padded with zeros
+  std::int64_t blocks = 0;  // blocks of channels, the last one padded with zeros
 };
 
 /// A convolution: every pass is one of its own input, weights and output. Tiles are numbered by
@@ -47,7 +47,7 @@ struct Memory {
 
 struct Kernels {
   int lanes = 0;    // channels of a block
-  int rows = 0;     // of a tile's outputs; its inputs have two more
+  int rows = 0;     // rows of a tile's outputs; its inputs have two more
   int columns = 0;  // likewise
   int panel = 0;    // blocks of output channels that are multiplied at a time
   /// Transforms the weights of all output channels of one block and the input channel c (which may

@@ -17,7 +17,7 @@ constexpr std::int64_t kChain = 16;
 
 /// Where a tile is.
 struct TilePlace {
-  std::int64_t image, y, x;  // of its first output
+  std::int64_t image, y, x;  // position of its first output
 };
 
 template <class F>
@@ -188,7 +188,7 @@ struct TileBlock {
     const std::int64_t blocks = problem.input.blocks;
     const std::int64_t read = point_floats(blocks, count, V::kLanes);
     const std::int64_t written = point_floats(N, count, V::kLanes);
-    const std::int64_t weight = blocks * V::kLanes * V::kLanes;  // of a point and an output block
+    const std::int64_t weight = blocks * V::kLanes * V::kLanes;  // a point's and an output block's
     const float* weights = memory.weights + block * kPoints * weight;
     for (int point = 0; point < kPoints; ++point) {
       product::multiply_rows<V, N, kChain>(transformed + point * read, blocks, count,

@@ -33,7 +33,7 @@ class Context {
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] const Library& library() const { return library_; }
   [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
-  /// Of the steps of a queue.
+  /// What the steps of a queue run on.
   [[nodiscard]] Lane lane(StepQueue queue) const;
   [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
   /// Opened on the first call.

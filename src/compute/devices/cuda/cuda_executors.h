@@ -20,7 +20,7 @@ struct CudaExecutorSettings {
   Device* device = nullptr;
   Queue* queue = nullptr;       // executors run on it,
   Queue* side_queue = nullptr;  // steps of StepQueue::side on this one; null: there are none
-  int ordinal = 0;              // of the device, as CUDA counts
+  int ordinal = 0;              // ordinal of the device, as CUDA counts
   std::string gpu;              // "NVIDIA H200"
   std::filesystem::path cudnn = "libcudnn.so.9";
   std::filesystem::path cublaslt = "libcublasLt.so.13";

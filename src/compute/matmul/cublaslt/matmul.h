@@ -81,11 +81,11 @@ struct MatmulShape {
   std::int64_t rows = 0, columns = 0, depth = 0;
   bool a_transposed = false;     // memory holds [depth, rows]
   bool b_transposed = false;     // memory holds [columns, depth]
-  DType factors = DType::f32;    // of a and b
-  DType result = DType::f32;     // of d
+  DType factors = DType::f32;    // type of a and b
+  DType result = DType::f32;     // type of d
   bool tf32 = false;             // f32 factors may be rounded to TF32
   bool bias = false;             // an f32 bias [columns] may be added to every row (adds_bias())
-  bool adds = false;             // to what d holds, in f32; the sum is rounded
+  bool adds = false;             // the product is added to d, in f32; the sum is rounded
   std::uint32_t alignment = 16;  // bytes that all addresses are multiples of
 };
 

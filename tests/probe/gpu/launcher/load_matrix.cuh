@@ -6,7 +6,7 @@
 namespace trainyard {
 
 /// Loads four matrices of 8 rows of 8 numbers of 16 bits, for a warp: lane l gives the address of
-/// row l % 8 of matrix l / 8, of 16 bytes. Of each matrix a lane gets numbers 2 * (l % 4) and the
+/// row l % 8 of matrix l / 8, of 16 bytes. A lane gets from each matrix numbers 2 * (l % 4) and the
 /// next of row l / 4 or, with kTransposed, those of that column (PTX ISA, "ldmatrix").
 template <bool kTransposed = false>
 __device__ void load_matrices(std::uint32_t (&words)[4], const void* row) {
