@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
 #include "data/augment/whitening.h"
 #include "graph/network_input.h"
-#include "ops/convolution.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_overrides.h"
 #include "run/session/session_model.h"
@@ -24,27 +22,6 @@ std::string copies_text(const RunConfig& config) {
   return config.average->judged == AverageConfig::Judged::average
              ? "their average " + kind + " is judged and saved"
              : "judged and saved as trained, not their average " + kind;
-}
-
-/// Throws Error{config} at a layer with `init: whitening` that is no plain convolution of the
-/// network's input with two filters for each value of a patch.
-void require_whitenable(const Graph& network) {
-  for (const Node& node : network.nodes) {
-    const auto own = own_parameters(node);
-    if (own.empty() || own[0].initializer.kind != Initializer::Kind::whitening) continue;
-    const auto* const conv = dynamic_cast<const ConvOp*>(node.op.get());
-    const std::int64_t values = own[0].shape.elements() / own[0].shape[0];
-    const bool plain = conv != nullptr && node.inputs[0] == network.inputs[0] &&
-                       conv->values().groups == 1 && conv->values().dilation == config::Pair{};
-    if (plain && own[0].shape[0] == 2 * values) continue;
-    throw Error(ErrorKind::config,
-                fmt::format("{}: 'init: whitening' requires a convolution of the network's input, "
-                            "without groups and dilation, with two filters for each value of a "
-                            "patch, found {}",
-                            node.where.text(),
-                            plain ? fmt::format("{} filters; use {}", own[0].shape[0], 2 * values)
-                                  : "'" + node.path + "'"));
-  }
 }
 
 }  // namespace
