@@ -37,7 +37,8 @@ std::vector<std::string> names_in(const RunConfig& run, const std::string& list)
   return names;
 }
 
-const std::vector<std::string> kKeras{"shift", "hflip"}, kCrop{"pad_crop", "hflip"};
+const std::vector<std::string> kKeras{"shift", "hflip"}, kCrop{"pad_crop", "hflip"},
+    kInception{"random_resized_crop", "hflip"};
 
 const std::vector<Shipped> kRecipes{
     {"resnet20v1_cifar10", 273'066, 32, 200, 1e-3, kKeras},
@@ -79,6 +80,9 @@ const std::vector<Shipped> kRecipes{
     {"vgg16_bn_cifar10", 14'728'266, 128, 200, 0.1, kCrop},
     {"mobilenet_v2_cifar10", 2'236'682, 128, 200, 0.1, kCrop},
     {"convmixer_cifar10", 594'186, 512, 25, 0.05, {"hflip", "rand_augment"}},
+    {"resnet18_imagenet", 11'689'512, 256, 90, 0.1, kInception},
+    {"resnet34_imagenet", 21'797'672, 256, 90, 0.1, kInception},
+    {"resnet50_imagenet", 25'557'032, 256, 90, 0.1, kInception},
 };
 
 TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {
