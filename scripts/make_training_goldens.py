@@ -60,8 +60,8 @@ def noise(name, shape):
 class Network:
     """Layers as functions; parameters are made the first time that a path is met."""
 
-    def __init__(self):
-        self.parameters, self.decayed = {}, []
+    def __init__(self, fixed=False):
+        self.parameters, self.decayed, self.fixed = {}, [], fixed
 
     def parameter(self, name, shape, bound, centre=0.0):
         if name not in self.parameters:
@@ -86,6 +86,11 @@ class Network:
     def bn(self, path, x, eps=1e-3):
         gamma = self.parameter(path + ".gamma", (x.shape[1],), 0.25, 1.0)
         beta = self.parameter(path + ".beta", (x.shape[1],), 0.1)
+        if self.fixed:
+            mean, variance = (torch.tensor((noise(f"{path}.running_{name}", (x.shape[1],)) * bound + centre)
+                                           .astype(np.float32)).to(x.dtype)
+                              for name, bound, centre in (("mean", 0.1, 0.0), ("var", 0.25, 1.0)))
+            return F.batch_norm(x, mean, variance, gamma, beta, training=False, eps=eps)
         return F.batch_norm(x, None, None, gamma, beta, training=True, eps=eps)
 
     def dense(self, path, x, units):
@@ -356,7 +361,11 @@ CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 
          ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16),
          ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16),
          ("lengths", lengths, 0.1, 8, 16), ("bidirectional", bidirectional, 0.1, 8, 16),
-         ("sequence", sequence, 20.0, 6, 0), ("mixed", two_heads, 0.05, 8, 16))
+         ("sequence", sequence, 20.0, 6, 0), ("mixed", two_heads, 0.05, 8, 16),
+         ("fixed_statistics", grouped, 0.005, 4, 16))
+
+# Networks whose batch norms have fixed statistics.
+FIXED = ("fixed_statistics",)
 
 # Networks whose samples have lengths, from 1 to 32.
 LENGTHS = ("lengths", "bidirectional")
@@ -410,7 +419,7 @@ def train(case, images_set, dtype, moved=None):
         x = images[step] if name in TOKENS else images[step].to(dtype)
         return (x, steps[step]) if name in LENGTHS else x
 
-    net = Network()
+    net = Network(name in FIXED)
     forward(net, given(0, torch.float32))
     if moved is not None:
         for key, value in net.parameters.items():

@@ -17,7 +17,7 @@ void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& contex
   CLI::Option* init =
       app.add_option("--init", flags.init,
                      "start with the weights of a safetensors file, a checkpoint folder or a run "
-                     "(its best checkpoint)")
+                     "(its best checkpoint), in place of the config's 'init'")
           ->transform(newest_run_of_name(context))
           ->type_name("PATH");
   app.add_option("--init-skip", flags.init_skip,
@@ -73,9 +73,15 @@ std::vector<std::string> all_overrides(const StartFlags& flags) {
 
 }  // namespace
 
-std::optional<InitialWeights> initial_weights(const TrainedFlags& flags) {
-  if (flags.init.empty()) return std::nullopt;
-  return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
+InitFlags init_flags(const TrainedFlags& flags, const RunConfig& run) {
+  if (!flags.init.empty() || !run.init) return {.from = flags.init, .skip = flags.init_skip};
+  return {.from = run.init->from.path, .skip = run.init->skip};
+}
+
+std::optional<InitialWeights> initial_weights(const TrainedFlags& flags, const RunConfig& run) {
+  const InitFlags init = init_flags(flags, run);
+  if (init.from.empty()) return std::nullopt;
+  return read_initial_weights(init);
 }
 
 TrainingRequest request_of(const StartFlags& flags, const Context& context) {

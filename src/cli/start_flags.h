@@ -37,8 +37,11 @@ void add_image_flag(CLI::App& app, StartFlags& flags);
 /// Error{command_line} for one that --set contradicts.
 [[nodiscard]] RunFlags with_overrides(const TrainedFlags& flags);
 [[nodiscard]] RunFlags with_overrides(const StartFlags& flags);
-/// The weights of --init, if given. Throws as read_initial_weights().
-[[nodiscard]] std::optional<InitialWeights> initial_weights(const TrainedFlags& flags);
+/// --init and --init-skip, without them those of the config's `init`.
+[[nodiscard]] InitFlags init_flags(const TrainedFlags& flags, const RunConfig& run);
+/// The weights that they name, if any. Throws as read_initial_weights().
+[[nodiscard]] std::optional<InitialWeights> initial_weights(const TrainedFlags& flags,
+                                                            const RunConfig& run);
 /// The request without the config, the weights and the device.
 [[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Context& context);
 

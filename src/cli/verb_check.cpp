@@ -105,7 +105,7 @@ int check(const CheckFlags& flags, const Context& context) {
   TrainingRequest request = request_of(flags, context);
   Messages& messages = context.messages;
   request.config = std::move(config);
-  request.init = initial_weights(flags);
+  request.init = initial_weights(flags, request.config);
   RankGroup ranks(rank_group_options(context.identity, request.config.limits, messages));
   request.device = device_in_group(flags.run, flags.spawn, ranks);
   request.device.check_all = true;

@@ -45,7 +45,7 @@ int find_rate(const FindFlags& flags, const Context& context) {
   };
   options.stopped = [&] { return signals.stop_signal() != 0 || out_of_time(); };
   const RateSearch search =
-      search_rate(run, device_choice(flags.run), options, initial_weights(flags));
+      search_rate(run, device_choice(flags.run), options, initial_weights(flags, run));
   if (!search.ended) context.messages.warn("--max-time: the higher learning rates were not tried");
   if (signals.stop_signal() != 0) end_by_signal(signals.stop_signal());
   const std::string key = "optimizer." + std::string(run.optimizer->name) + ".lr";

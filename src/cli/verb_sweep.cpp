@@ -116,7 +116,7 @@ void read_sweep_runs(Sweep& sweep, const SweepFlags& flags, std::int64_t seed, M
     SweepRun& run = sweep.runs[i];
     run.before = progress_of(run, configs[i], sweep.file);
     if (run.before == SweepProgress::none) continue;
-    require_init_of_run(run.folder / "run.json", {.from = flags.init, .skip = flags.init_skip},
+    require_init_of_run(run.folder / "run.json", init_flags(flags, configs[i]),
                         "give --out another folder for a sweep with other weights");
   }
   check_data(sweep.runs, configs, flags.check);
@@ -137,7 +137,7 @@ Sweep prepare(const SweepFlags& flags, Messages& messages) {
   // Its errors are those of the file, not of a run.
   const RunConfig config = read_config(with_overrides(flags));
   sweep.hooks = hooks_text(config.hooks);
-  static_cast<void>(initial_weights(flags));
+  static_cast<void>(initial_weights(flags, config));
   sweep.gpus = gpus_of_sweep(flags);
   const std::size_t devices = std::max<std::size_t>(1, sweep.gpus.size());
   sweep.jobs = flags.jobs ? static_cast<std::size_t>(*flags.jobs) : devices;

@@ -204,7 +204,7 @@ int train(const TrainFlags& flags, const Context& context) {
   const bool speaks = context.identity.rank == 0 && !flags.quiet;
   if (speaks && !flags.resume) note_replaced(run, context.messages);
   TrainingRequest request = training_request(flags, context);
-  if (!flags.resume) request.init = initial_weights(flags);
+  if (!flags.resume) request.init = initial_weights(flags, config);
   if (flags.skip_done) {
     const auto done = run_to_skip(flags, config, request, context);
     if (done) {
@@ -275,8 +275,9 @@ int train_in_ranks(const TrainFlags& flags, const Context& context) {
   std::optional<fs::path> before;
   const SpawnSteps plan{.check =
                             [&] {
-                              name = read_config(with_overrides(flags)).name;
-                              if (!flags.resume) static_cast<void>(initial_weights(flags));
+                              const RunConfig config = read_config(with_overrides(flags));
+                              name = config.name;
+                              if (!flags.resume) static_cast<void>(initial_weights(flags, config));
                               before = newest_unfinished_run("runs", name);
                             },
                         .resume_arguments =

@@ -77,7 +77,7 @@ constexpr ForeignWord kWords[] = {
     {"experiment expname", "run", "name"},
     {"outputdir savedir checkpointdir", "run", "--out", kFlag},
     {"filepath", "checkpoint", "--out", kFlag},
-    {"weights pretrained initialcheckpoint", "run", "--init", kFlag},
+    {"weights pretrained initialcheckpoint", "run", "init"},
     {"resume", "run", "train resume RUN", "the command"},
     {"gpus numgpus ngpu device devices accelerator solvermode", "run", "--gpus", kFlag},
     {"nprocpernode worldsize", "run", "--replicas", kFlag},

@@ -11,22 +11,25 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr const char* kConvert = "; Python's package 'safetensors' can convert its tensors";
+constexpr const char* kConvertTorch =
+    "; Python converts its tensors: import torch, safetensors.torch as s; "
+    "s.save_file(torch.load('OLD', weights_only=True), 'NEW.safetensors')";
 
-/// Files that begin with `first`; those with `holds_tensors` can be converted.
+/// Files that begin with `first`.
 struct Kind {
   std::string_view first;
   std::string_view name;
-  bool holds_tensors = false;
+  const char* advice = "";
 };
 
 constexpr std::array kKinds = {
-    Kind{"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras .h5)", true},
-    Kind{"\x93NUMPY"sv, "a NumPy array (.npy)", true},
-    Kind{"\x80\x02"sv, "a Python pickle (old .pt, .pth)", true},
-    Kind{"\x80\x03"sv, "a Python pickle", true},
-    Kind{"\x80\x04"sv, "a Python pickle", true},
-    Kind{"\x80\x05"sv, "a Python pickle", true},
-    Kind{"GGUF"sv, "a GGUF file", true},
+    Kind{"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras .h5)", kConvert},
+    Kind{"\x93NUMPY"sv, "a NumPy array (.npy)", kConvert},
+    Kind{"\x80\x02"sv, "a Python pickle (old .pt, .pth)", kConvertTorch},
+    Kind{"\x80\x03"sv, "a Python pickle", kConvert},
+    Kind{"\x80\x04"sv, "a Python pickle", kConvert},
+    Kind{"\x80\x05"sv, "a Python pickle", kConvert},
+    Kind{"GGUF"sv, "a GGUF file", kConvert},
     Kind{"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
     Kind{"\xff\xd8\xff"sv, "a JPEG image"},
     Kind{"\x1f\x8b"sv, "a gzip file; unpack it first"},
@@ -52,21 +55,21 @@ std::string zip_kind(std::string_view head) {
   if (head.size() > kNameAt) {
     name = head.substr(kNameAt, static_cast<unsigned char>(head[kLengthAt]));
   }
-  if (name.ends_with(".npy")) return "a zip archive of NumPy arrays (.npz)";
+  if (name.ends_with(".npy")) return std::string("a zip archive of NumPy arrays (.npz)") + kConvert;
   if (name.find("data.pkl") != name.npos || name.find(".format_version") != name.npos) {
-    return "a zip archive of PyTorch (.pt, .pth)";
+    return std::string("a zip archive of PyTorch (.pt, .pth)") + kConvertTorch;
   }
-  return "a zip archive (PyTorch .pt or .pth, NumPy .npz, Keras .keras)";
+  return std::string("a zip archive (PyTorch .pt or .pth, NumPy .npz, Keras .keras)") + kConvert;
 }
 
 }  // namespace
 
 std::string file_kind(std::span<const std::byte> head) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  if (text.starts_with("PK\x03\x04")) return zip_kind(text) + kConvert;
+  if (text.starts_with("PK\x03\x04")) return zip_kind(text);
   for (const Kind& kind : kKinds) {
     if (text.starts_with(kind.first)) {
-      return std::string(kind.name) + (kind.holds_tensors ? kConvert : "");
+      return std::string(kind.name) + kind.advice;
     }
   }
   return is_text(text) ? "a text file" : "";

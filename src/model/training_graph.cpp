@@ -317,7 +317,7 @@ void require_batch_variance(const Graph& network, int replicas) {
   config::Diagnostics diagnostics;
   for (const Node& node : network.nodes) {
     const auto* const bn = dynamic_cast<const BnOp*>(node.op.get());
-    if (bn == nullptr) continue;
+    if (bn == nullptr || bn->values().fixed) continue;
     const Shape& input = network.values[node.inputs[0]].shape;
     const bool sync = bn->values().sync;
     if (input.n() * input.h() * input.w() * (sync ? replicas : 1) > 1) continue;

@@ -61,17 +61,18 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
   signature.outputs = {input};
   signature.parameters =
       affine_parameters(channels, attributes_.scale, attributes_.center, attributes_.gamma);
+  const double momentum = attributes_.fixed ? 1 : attributes_.momentum;
   const std::int64_t samples = input.n() * (attributes_.sync ? attributes_.replicas : 1);
   signature.statistics = {
       {.name = "running_mean",
        .shape = {channels},
        .initial = 0,
-       .momentum = attributes_.momentum,
+       .momentum = momentum,
        .batch_scale = 1},
       {.name = "running_var",
        .shape = {channels},
        .initial = 1,
-       .momentum = attributes_.momentum,
+       .momentum = momentum,
        .batch_scale = variance_scale(attributes_, samples * input.h() * input.w())}};
   return signature;
 }
@@ -106,14 +107,21 @@ std::unique_ptr<Op> BnOp::with_sum_and_relu() const {
   return std::make_unique<BnOp>(attributes);
 }
 
+std::unique_ptr<Op> BnOp::with_fixed_statistics() const {
+  BnAttributes attributes = attributes_;
+  attributes.fixed = true;
+  attributes.sync = false;
+  return std::make_unique<BnOp>(attributes);
+}
+
 std::string BnOp::attributes() const {
   const BnAttributes& bn = attributes_;
   return fmt::format(
-      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}{}{}}}",
+      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}{}{}{}}}",
       number_text(bn.momentum), number_text(bn.eps), bn.scale, bn.center,
       config::word_of(bn.running_var), bn.sync,
       bn.gamma == 1 ? "" : ", gamma: " + number_text(bn.gamma), bn.relu ? ", relu: true" : "",
-      bn.residual ? ", residual: true" : "");
+      bn.residual ? ", residual: true" : "", bn.fixed ? ", fixed: true" : "");
 }
 
 void declare(config::Fields& fields, BnAttributes& bn) {

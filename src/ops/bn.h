@@ -23,7 +23,8 @@ struct BnAttributes {
   bool relu = false;      // y = max(bn(x), 0)
   bool residual = false;  // with relu: y = max(bn(x) + z, 0), where z is the second input
   // Set by the run, never by YAML:
-  int replicas = 1;  // with sync: replicas whose samples the unbiased running variance counts
+  int replicas = 1;    // with sync: replicas whose samples the unbiased running variance counts
+  bool fixed = false;  // the running values are the batch's in training too, and stay as they are
 };
 
 /// Per channel over n, h, w (features [n, c]: over n). y = gamma * (x - mean) / sqrt(var + eps) +
@@ -31,8 +32,9 @@ struct BnAttributes {
 /// running_mean, running_var (both [c]); in training the node writes the batch mean and the biased
 /// batch variance. With sync the batch is that of all replicas, in the statistics and in the means
 /// in the input's gradient; the parameters' gradients are sums over the replica's own batch, as in
-/// other ops. Parameters: gamma, beta (each [c], if enabled). A residual has the shape of x; its
-/// gradient is the output's where the ReLU was open.
+/// other ops. Fixed statistics are constants: dx = dy * gamma / sqrt(var + eps) (PyTorch's
+/// BatchNorm2d after eval()). Parameters: gamma, beta (each [c], if enabled). A residual has the
+/// shape of x; its gradient is the output's where the ReLU was open.
 class BnOp final : public Op {
  public:
   explicit BnOp(BnAttributes attributes) : attributes_(attributes) {}
@@ -44,6 +46,8 @@ class BnOp final : public Op {
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::unique_ptr<Op> with_relu() const override;
   [[nodiscard]] std::unique_ptr<Op> with_sum_and_relu() const override;
+  /// The same with fixed statistics, which need no `sync`.
+  [[nodiscard]] std::unique_ptr<Op> with_fixed_statistics() const;
   [[nodiscard]] std::string attributes() const override;
 
  private:

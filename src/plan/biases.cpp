@@ -5,19 +5,21 @@
 #include <memory>
 
 #include "base/error.h"
+#include "ops/bn.h"
 #include "plan/passes.h"
 
 namespace trainyard {
 namespace {
 
-/// By value: the batch norms that normalise it; none if anything else reads it.
+/// By value: the batch norms that subtract its mean; none if anything else reads it.
 std::vector<std::vector<NodeId>> sole_norms(const Graph& graph, std::span<const ValueId> kept) {
   std::vector<std::vector<NodeId>> norms(graph.values.size());
   std::vector<bool> seen(graph.values.size(), false);
   for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id) {
     const Node& node = graph.nodes[id];
+    const auto* const bn = dynamic_cast<const BnOp*>(node.op.get());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (i == 0 && node.op->type() == "bn") {
+      if (i == 0 && bn != nullptr && !bn->values().fixed) {
         norms[node.inputs[i]].push_back(id);
       } else {
         seen[node.inputs[i]] = true;

@@ -35,7 +35,7 @@ void require_known(const InitialWeights& weights, const std::vector<TensorSlot>&
     if (std::any_of(names.begin(), names.end(), fits)) continue;
     Names known = names;
     std::transform(names.begin(), names.end(), std::back_inserter(known), layer_of);
-    throw Error(ErrorKind::checkpoint, "--init-skip '" + pattern + "': names no tensor of " +
+    throw Error(ErrorKind::checkpoint, "init skips '" + pattern + "', which names no tensor of " +
                                            weights.path.string() + " or of the network" +
                                            config::suggestion(pattern, known));
   }
@@ -103,7 +103,8 @@ class Filling {
     if (misshapen_.size() > kHead) return "\nare these the weights of another network?";
     std::string flags;
     for (const std::string& layer : misshapen_) flags += " --init-skip " + shell_quoted(layer);
-    return "\nto keep the random initial values of these layers, for instance for a new head:" +
+    return "\nto keep the random initial values of these layers ('skip' of the key 'init'), for "
+           "instance for a new head:" +
            flags;
   }
 
@@ -111,7 +112,7 @@ class Filling {
     const auto& tensors = weights_.tensors->tensors();
     const std::string file = weights_.path.string();
     if (!report_.skipped.empty()) {
-      throw Error(ErrorKind::checkpoint, file + ": --init-skip leaves none of its tensors to load");
+      throw Error(ErrorKind::checkpoint, file + ": init skips all of its tensors");
     }
     const std::string names = tensors.empty() || report_.left_new.empty()
                                   ? ""
@@ -200,14 +201,14 @@ std::string text_of(const InitialWeights& weights, std::size_t shown) {
   const std::size_t all = report.loaded.size() + report.left_new.size();
   const std::string count =
       report.left_new.empty() ? "all" : std::to_string(report.loaded.size()) + " of";
-  std::string text = "--init: loaded " + count + " " + std::to_string(all) +
+  std::string text = "init: loaded " + count + " " + std::to_string(all) +
                      " tensors of the network from " + weights.path.string();
   const auto add = [&](const std::string& what, const Names& names) {
     if (!names.empty()) text += "\n  " + what + " " + first_names(names, shown);
   };
   add("loaded", report.loaded);
   add("converted to the network's type", report.converted);
-  add("skipped by --init-skip", report.skipped);
+  add("skipped as asked", report.skipped);
   add("skipped, not in the network", report.unknown);
   add("left new", report.left_new);
   return text;

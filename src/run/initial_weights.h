@@ -1,4 +1,4 @@
-// Initial weights of a run from a file instead of random ones: `--init` and `--init-skip`.
+// Initial weights of a run from a file instead of random ones: `init`, `--init`, `--init-skip`.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace trainyard {
 
-/// The flags.
+/// The flags, or the key.
 struct InitFlags {
   std::filesystem::path from;     // see read_weights()
   std::vector<std::string> skip;  // patterns of layers and tensors, as in `freeze:`

@@ -84,7 +84,8 @@ std::string columns_text(const ImageListOptions& list, const Answer& answer) {
 }
 
 /// "size: 64, fit: cover", and for grey images their channels.
-std::string size_text(const ImageFacts& images) {
+std::string size_text(const ImageFacts& images, const Pretrained* weights) {
+  if (weights != nullptr) return "size: 256, fit: cover";
   return "size: " + std::to_string(input_side(images.side)) + ", fit: cover" +
          (images.grey ? ", channels: 1" : "");
 }
@@ -127,13 +128,15 @@ std::string source_text(const StarterData& data, const fs::path& path, const fs:
          columns_text(*data.list, data.images.answer);
 }
 
-std::string split_text(const StarterData& data, const fs::path& val_path) {
+std::string split_text(const StarterData& data, const Pretrained* weights,
+                       const fs::path& val_path) {
   if (val_path.empty()) {
     const bool classes = data.images.answer.kind == Answer::Kind::classes;
     return std::string("  val_fraction: 0.2 # of the images") + (classes ? " of each class" : "") +
            " is kept for validation";
   }
-  return "  val: {" + source_text(data, val_path, {}) + ", " + size_text(data.images) + "}";
+  return "  val: {" + source_text(data, val_path, {}) + ", " + size_text(data.images, weights) +
+         "}";
 }
 
 /// What the config and the network say of what is learned.
@@ -200,24 +203,41 @@ fs::path seen_from(const fs::path& folder, const fs::path& path) {
   return config::absolute_path(path).lexically_relative(place);
 }
 
-Words words_for(const StarterData& data, const fs::path& folder) {
+/// What the files say of a network that is trained already.
+Words words_of_weights(const KnownResNet& network) {
+  std::vector<std::string> units;
+  for (const std::int64_t count : network.units) units.push_back(std::to_string(count));
+  return {{"net", std::string(network.name)},
+          {"units", joined(units)},
+          {"filters", network.bottleneck ? "$4 * f" : "$f"},
+          {"projects", network.bottleneck ? "true" : "false"},
+          {"convolutions", network.bottleneck
+                               ? "conv: [$f, 1], bn, relu, conv: {filters: $f, kernel: 3, stride: "
+                                 "$s}, bn, relu, conv: [$4 * f, 1], bn"
+                               : "conv: {filters: $f, kernel: 3, stride: $s}, bn, relu, conv: [$f, "
+                                 "3], bn"}};
+}
+
+Words words_for(const StarterData& data, const Pretrained* weights, const fs::path& folder) {
   const fs::path path = seen_from(folder, data.path), val_path = seen_from(folder, data.val_path);
   const fs::path root = data.list ? seen_from(folder, data.list->root.path) : "";
   const ImageFacts& images = data.images;
   const bool text = data.kind == StarterKind::text;
   const std::int64_t size = input_side(images.side);
   const std::int64_t training = val_path.empty() ? images.samples * 4 / 5 : images.samples;
-  const Recipe recipe = text        ? text_recipe(data.length, kTextWindow)
-                        : data.rows ? rows_recipe(data.rows->samples)
-                                    : image_recipe(training);
+  const Recipe recipe = text                 ? text_recipe(data.length, kTextWindow)
+                        : data.rows          ? rows_recipe(data.rows->samples)
+                        : weights != nullptr ? fine_tuning_recipe(training)
+                                             : image_recipe(training);
   const auto* texts = data.rows ? std::get_if<TextsOptions>(&data.rows->source) : nullptr;
   Words words{{"name", data.name},
               {"name text", text_in_yaml(data.name)},
               {"path", path_in_yaml(path.string())},
               {"source", source_text(data, path, root)},
-              {"split", split_text(data, val_path)},
+              {"weights file", path_in_yaml(data.name + "_weights.safetensors")},
+              {"split", split_text(data, weights, val_path)},
               {"size", std::to_string(size)},
-              {"size keys", size_text(images)},
+              {"size keys", size_text(images, weights)},
               {"channels", images.grey ? "1" : "3"},
               {"crop", std::to_string(size / 8)},
               {"weights", images.skewed ? kWeights : ""},
@@ -233,10 +253,12 @@ Words words_for(const StarterData& data, const fs::path& folder) {
   words.merge(words_of_answer(data.rows ? data.rows->answer : images.answer,
                               data.rows ? data.rows->outputs : images.outputs, data.kind));
   words.try_emplace("image loss", words.at("loss"));
+  if (weights != nullptr) words.merge(words_of_weights(weights->network));
   return words;
 }
 
 constexpr std::int64_t kImageSteps = 1'500;
+constexpr std::int64_t kFineTuningSteps = 600;
 constexpr std::int64_t kLongRun = 10'000;  // steps from which the usual weight decay is enough
 constexpr std::int64_t kTextSteps = 1'500;
 constexpr std::int64_t kRowSteps = 2'000;
@@ -259,14 +281,21 @@ std::int64_t epochs_of(std::int64_t steps, std::int64_t steps_per_epoch) {
 
 }  // namespace
 
-StarterFiles write_starter(const StarterData& data, const fs::path& folder, const Disk& disk) {
-  const StarterFiles files{.config = folder / (data.name + ".yaml"),
-                           .network = folder / (data.name + "_network.yaml")};
-  require_new(files.config);
-  require_new(files.network);
-  const Words words = words_for(data, folder);
-  const StarterTexts texts = starter_texts(data.kind);
+StarterFiles write_starter(const StarterData& data, const Pretrained* weights,
+                           const fs::path& folder, const Disk& disk) {
+  StarterFiles files{.config = folder / (data.name + ".yaml"),
+                     .network = folder / (data.name + "_network.yaml"),
+                     .weights = {}};
+  if (weights != nullptr) files.weights = folder / (data.name + "_weights.safetensors");
+  for (const fs::path& file : {files.config, files.network, files.weights}) {
+    if (!file.empty()) require_new(file);
+  }
+  const Words words = words_for(data, weights, folder);
+  const StarterTexts texts = weights != nullptr ? fine_tuning_texts() : starter_texts(data.kind);
   disk.make_folders(folder.empty() ? "." : folder);
+  if (weights != nullptr) {
+    disk.replace_file(files.weights, encode_safetensors(weights->tensors).parts());
+  }
   disk.replace_file(files.network, filled(texts.network, words));
   disk.replace_file(files.config, filled(texts.config, words));
   return files;
@@ -278,6 +307,12 @@ Recipe image_recipe(std::int64_t training_samples) {
   const std::int64_t epochs = std::clamp<std::int64_t>(epochs_of(kImageSteps, per_epoch), 10, 200);
   const bool is_short = epochs * per_epoch < kLongRun;
   return {.batch = batch, .epochs = epochs, .weight_decay = is_short ? "5e-3" : "5e-4"};
+}
+
+Recipe fine_tuning_recipe(std::int64_t training_samples) {
+  const std::int64_t batch = batch_of(training_samples);
+  const std::int64_t epochs = epochs_of(kFineTuningSteps, training_samples / batch);
+  return {.batch = batch, .epochs = std::clamp<std::int64_t>(epochs, 5, 50), .weight_decay = ""};
 }
 
 Recipe rows_recipe(std::int64_t training_samples) {

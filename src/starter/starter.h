@@ -1,4 +1,4 @@
-// `train init`: a commented config and a network to begin with.
+// `train init`: a commented config and a network to begin with, and weights to fine-tune.
 //
 // The folder starter looks at data that exist and writes files that train on them.
 #pragma once
@@ -9,20 +9,23 @@
 #include <string_view>
 
 #include "base/atomic_file.h"
+#include "starter/pretrained.h"
 #include "starter/starter_data.h"
 
 namespace trainyard {
 
-/// The two files of a starter: NAME.yaml, which names NAME_network.yaml.
+/// The files of a starter: NAME.yaml, which names NAME_network.yaml and NAME_weights.safetensors.
 struct StarterFiles {
   std::filesystem::path config;
   std::filesystem::path network;
+  std::filesystem::path weights;  // empty: none
 };
 
-/// Writes both into `folder`, which is created, with paths that are relative to it. Throws
-/// Error{command_line} if one of them exists, and Error{disk}.
-StarterFiles write_starter(const StarterData& data, const std::filesystem::path& folder,
-                           const Disk& disk);
+/// Writes them into `folder`, which is created, with paths that are relative to it. With `weights`,
+/// which are for images alone, the run fine-tunes them. Throws Error{command_line} if one of the
+/// files exists, and Error{disk}.
+StarterFiles write_starter(const StarterData& data, const Pretrained* weights,
+                           const std::filesystem::path& folder, const Disk& disk);
 
 // The texts of the starter files, with @WORDS@ to be filled in.
 
@@ -33,6 +36,8 @@ struct StarterTexts {
 
 /// The words are those of words_for() in starter.cpp.
 [[nodiscard]] StarterTexts starter_texts(StarterKind kind);
+/// Of images whose run fine-tunes a KnownResNet.
+[[nodiscard]] StarterTexts fine_tuning_texts();
 
 /// The numbers of a starter: what its data leave to choose.
 struct Recipe {
@@ -45,6 +50,8 @@ struct Recipe {
 /// weights needs however few images there are; 10 to 200 epochs. What weight decay does in a run
 /// is the sum of lr * weight_decay over its steps: a short one takes ten times the usual.
 [[nodiscard]] Recipe image_recipe(std::int64_t training_samples);
+/// For images and a network that is trained already: about 600 steps, 5 to 50 epochs.
+[[nodiscard]] Recipe fine_tuning_recipe(std::int64_t training_samples);
 /// For rows: about 2,000 steps, 5 to 100 epochs.
 [[nodiscard]] Recipe rows_recipe(std::int64_t training_samples);
 /// For a text of so many characters, in windows of `length`: about 1,500 steps of 16 windows, 5 to

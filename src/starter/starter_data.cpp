@@ -169,7 +169,9 @@ StarterData look_at_data(const std::string& data) {
   require_utf8_name(data);
   std::vector<std::string> names;
   for (const KnownName& known : kKnownNames) {
-    if (data == known.name) return {.kind = known.kind, .name = data};
+    if (data == known.name) {
+      return {.kind = known.kind, .name = data, .images = {.outputs = 10, .side = 32}};
+    }
     names.emplace_back(known.name);
   }
   std::error_code ignored;

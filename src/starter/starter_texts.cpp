@@ -47,6 +47,73 @@ layers:
   - dense: $@output count@
 @closing@)yaml";
 
+constexpr std::string_view kFineTuningConfig = R"yaml(
+# A run that fine-tunes a @net@. Check it with 'train check @name@.yaml', see what the network gets
+# with 'train browse @name@.yaml', and train with 'train @name@.yaml'. 'train schema --reference'
+# lists every key.
+name: @name text@
+network: {file: @name@_network.yaml, vars: {@outputs@}}
+init: {from: @weights file@, skip: [dense1]} # the last layer is new
+data:
+  # The middle of each image, resized to 256x256, of which validation takes the middle 224x224.
+  train: {@source@, @size keys@, shuffle: true}
+@split@
+  # ImageNet's means and deviations, with which the weights were trained.
+  preprocess: [mean_rgb: [123.675, 116.28, 103.53], std_rgb: [58.395, 57.12, 57.375]]
+  # Random parts of the training images. Leave out the flip if left and right differ in meaning.
+  augment: [random_resized_crop: {size: 224, scale: [0.25, 1]}, hflip: 0.5]
+# Images for each step, on each GPU. A larger batch is faster on a GPU and needs more memory.
+batch: {per_gpu: @batch@}
+loss: @image loss@
+@weights@metrics: @metrics@
+# A tenth of the learning rate of random weights, or less. To try several:
+#   train sweep @name@.yaml --grid optimizer.sgd.lr=1e-3,2e-3,5e-3 --jobs 2
+optimizer: {sgd: {lr: 2e-3, momentum: 0.9, weight_decay: 1e-4}}
+lr_mult: {dense1: 10} # the new layer learns faster than the others
+# Layers that stay as they are. Few images, or images as ImageNet's: up to [conv1, bn1, "layer*"].
+# freeze: [conv1, bn1, layer1]
+# Batch norm keeps the means and variances of the weights, which those of a small batch are far from.
+freeze_statistics: ["*"]
+schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
+epochs: @epochs@ # about 600 steps, 5 to 50 epochs
+# The best checkpoint is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: @best@}
+)yaml";
+
+constexpr std::string_view kFineTuningNetwork = R"yaml(
+# @net@ (He et al. 2015, arXiv 1512.03385) as in torchvision and timm, with a last layer of its own.
+# 'train summary @name@.yaml' lists its layers and sizes.
+profile: torch
+vars: {@outputs@, units: [@units@]}
+input: [3, 224, 224] # channels, height, width
+defaults: {conv: {pad: same_symmetric, bias: false}}
+blocks:
+  # Convolutions whose result is added to their input; project: a convolution makes that as large.
+  unit:
+    args: [f, s=1, project=false]
+    layers:
+      - add:
+          - [@convolutions@]
+          - [{conv: {filters: @filters@, kernel: 1, stride: $s}, if: $project}, {bn: , if: $project}]
+      - relu
+  layer:
+    args: [f, n, s=2, project=true]
+    layers:
+      - unit: [$f, $s, $project]
+      - repeat: {times: $n - 1, layers: [unit: $f]}
+layers:
+  - conv: {filters: 64, kernel: 7, stride: 2}
+  - bn
+  - relu
+  - max_pool: {size: 3, stride: 2, pad: 1}
+  - layer: {f: 64, n: "$units[0]", s: 1, project: @projects@}
+  - layer: {f: 128, n: "$units[1]"}
+  - layer: {f: 256, n: "$units[2]"}
+  - layer: {f: 512, n: "$units[3]"}
+  - global_avg_pool
+  - dense: $@output count@
+@closing@)yaml";
+
 constexpr std::string_view kTableConfig = R"yaml(
 # A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', and train
 # with 'train @name@.yaml'. 'train schema --reference' lists every key.
@@ -153,7 +220,7 @@ constexpr std::string_view kCifar10Config = R"yaml(
 # which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
 # 'train schema --reference' lists every key.
 name: @name text@
-network: {file: @name@_network.yaml}
+network: {file: @name@_network.yaml, vars: {@outputs@}}
 data:
   train: {source: cifar10, split: train, shuffle: true}
   val: {source: cifar10, split: test}
@@ -166,27 +233,6 @@ optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
 schedule: {one_cycle: {rise: 0.1}} # the learning rate rises for a tenth of the run, then falls to 0
 epochs: 10
 checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
-)yaml";
-
-constexpr std::string_view kCifar10Network = R"yaml(
-# A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
-vars: {classes: 10, width: 32} # 'width' doubled: four times the arithmetic
-input: [3, 32, 32] # channels, height, width
-defaults:
-  conv: {pad: same_upper, bias: false, init: he_normal}
-blocks:
-  # A convolution of 3x3 with f filters, batch norm and ReLU.
-  cbr: {args: [f], layers: [conv: {filters: $f, kernel: 3}, bn, relu]}
-layers:
-  - cbr: $width
-  - max_pool: 2
-  - cbr: $2 * width
-  - max_pool: 2
-  - cbr: $4 * width
-  - add: [[cbr: $4 * width], []] # a residual branch: what the block gives is added to its input
-  - global_avg_pool
-  - dense: $classes
-  - softmax
 )yaml";
 
 constexpr std::string_view kMnistConfig = R"yaml(
@@ -261,6 +307,8 @@ layers:
 
 }  // namespace
 
+StarterTexts fine_tuning_texts() { return {kFineTuningConfig, kFineTuningNetwork}; }
+
 StarterTexts starter_texts(StarterKind kind) {
   switch (kind) {
     case StarterKind::images:
@@ -272,7 +320,7 @@ StarterTexts starter_texts(StarterKind kind) {
     case StarterKind::text:
       return {kTextConfig, kTextNetwork};
     case StarterKind::cifar10:
-      return {kCifar10Config, kCifar10Network};
+      return {kCifar10Config, kImagesNetwork};
     case StarterKind::mnist:
     case StarterKind::fashion_mnist:
       return {kMnistConfig, kMnistNetwork};

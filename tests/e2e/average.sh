@@ -57,7 +57,7 @@ expect_equal "$(tail -c 2000 a/weights/last.safetensors | cksum)" \
 expect_other_file "$(newest a)/weights.safetensors" "$(newest a)/trained.safetensors"
 run "${quick[@]}" --config tiny.yaml --out b --init a/weights/last.safetensors --set epochs=1
 expect_code 0
-expect_out "--init: loaded all 8 tensors of the network from a/weights/last.safetensors"
+expect_out "init: loaded all 8 tensors of the network from a/weights/last.safetensors"
 run "${quick[@]}" --config tiny.yaml --out c "${flags[@]}" --set average.judged=trained
 expect_out "parameters, judged and saved as trained, not their average (ema 0.9)"
 expect_same_file "$(newest c)/weights.safetensors" "$(newest a)/trained.safetensors"

@@ -39,7 +39,7 @@ expect_out "in.safetensors: all 8 tensors of the network"
 expect_same_file in.safetensors out.safetensors
 run "${quick[@]}" --config tiny.yaml --out b --init in.safetensors --set epochs=1
 expect_code 0
-expect_out "--init: loaded all 8 tensors of the network from in.safetensors"
+expect_out "init: loaded all 8 tensors of the network from in.safetensors"
 
 begin "PyTorch's weights are named by a map, of layers or tensors"
 cat >torch.yaml <<'YAML'

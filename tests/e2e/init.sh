@@ -10,7 +10,7 @@ begin "--init summarises what it loaded on the console, and lists all in the log
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --init a/weights/last.safetensors --set epochs=1
 expect_code 0
-expect_out "--init: loaded all 8 tensors of the network from a/weights/last.safetensors"
+expect_out "init: loaded all 8 tensors of the network from a/weights/last.safetensors"
 expect_out_match '
   loaded 8: [a-z0-9_.]+, [a-z0-9_.]+, [a-z0-9_.]+, [a-z0-9_.]+ and 4 more
 '
@@ -22,7 +22,7 @@ grep -q 'loaded 8: .*bn1.running_var' b/train.log || fail "train.log does not na
 grep -q 'and 4 more' b/train.log && fail "train.log names some tensors only"
 grep -q '"file": "a/weights/last.safetensors"' b/run.json || fail "run.json does not name the file"
 run "${quick[@]}" --config tiny.yaml --out c --init a/weights/last.safetensors --set epochs=1 --log json
-expect_out '"init":"--init: loaded all 8 tensors'
+expect_out '"init":"init: loaded all 8 tensors'
 run "${quick[@]}" --config tiny.yaml --out d --init a/weights/last.safetensors --set epochs=1 -q
 expect_equal "$out" ""
 
@@ -92,17 +92,17 @@ expect_err "for a new head: --init-skip dense1"
 expect_no_path b
 run "${quick[@]}" --config wide.yaml --out b --init a --init-skip 'dense1*' --set epochs=1
 expect_code 0
-expect_out "--init: loaded 6 of 8 tensors of the network"
-expect_out "skipped by --init-skip 2: dense1."
+expect_out "init: loaded 6 of 8 tensors of the network"
+expect_out "skipped as asked 2: dense1."
 expect_out "left new 2: dense1."
 grep -q '"dense1\*"' b/run.json || fail "run.json does not have the pattern"
 run "${quick[@]}" --config tiny.yaml --out c --init a --init-skip bn1,dense1 --set epochs=1
-expect_out "--init: loaded 2 of 8 tensors"
+expect_out "init: loaded 2 of 8 tensors"
 run "${quick[@]}" --config tiny.yaml --out d --init a --init-skip bn1 --init-skip dense1 --set epochs=1
-expect_out "--init: loaded 2 of 8 tensors"
+expect_out "init: loaded 2 of 8 tensors"
 run "${quick[@]}" --config tiny.yaml --out e --init a --init-skip dens1
 expect_code 9
-expect_err "--init-skip 'dens1': names no tensor of"
+expect_err "init skips 'dens1', which names no tensor of"
 expect_err "did you mean 'dense1'?"
 run "${quick[@]}" --config tiny.yaml --out f --init-skip dense1
 expect_code 2
@@ -181,10 +181,37 @@ begin "all ranks start with the weights, which rank 0 reports once"
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --init a --gpus 0 --replicas 2 --set batch.per_gpu=8 --set epochs=1
 expect_code 0
-expect_equal "$(grep -c -e '--init: loaded' <<<"$out")" 1
+expect_equal "$(grep -c -e 'init: loaded' <<<"$out")" 1
 expect_equal "$(grep -c '"id"' b/run.json)" 1
 run "${quick[@]}" --config tiny.yaml --out c --init nowhere --gpus 0 --replicas 2
 expect_code 9
 expect_equal "$(grep -c 'no file or folder' <<<"$err")" 1
 
-finish 9 0
+begin "the key 'init' is --init: relative to its file, replaced by the flag, the same after a resume"
+finished_run
+mkdir files
+cp a/weights/last.safetensors files/w.safetensors
+{ cat tiny.yaml; echo 'init: {from: w.safetensors, skip: [dense1]}'; } >files/tuned.yaml
+run "${quick[@]}" --config files/tuned.yaml --out b --set epochs=1
+expect_code 0
+expect_out "init: loaded 6 of 8 tensors of the network from $PWD/files/w.safetensors"
+run "${quick[@]}" --config tiny.yaml --out c --init files/w.safetensors --init-skip dense1 --set epochs=1
+untimed b/metrics.csv >b.csv
+untimed c/metrics.csv >c.csv
+expect_same_file b.csv c.csv
+run "${quick[@]}" --config files/tuned.yaml --out d --init a/weights/last.safetensors --set epochs=1
+expect_out "init: loaded all 8 tensors of the network from a/weights/last.safetensors"
+run "${quick[@]}" --config files/tuned.yaml --out e --set epochs=1 --max-time 0.001
+expect_code 75
+run "${quick[@]}" --config files/tuned.yaml --out e --set epochs=1 --resume
+expect_code 0
+untimed e/metrics.csv >e.csv
+expect_same_file b.csv e.csv
+run "${quick[@]}" --config tiny.yaml --out f --set 'init={skip: [dense1]}'
+expect_code 3
+expect_err "init"
+run "${quick[@]}" --config tiny.yaml --out f --set init=w.safetensors
+expect_code 9
+expect_err "w.safetensors"
+
+finish 10 0

@@ -229,6 +229,76 @@ id,y\n0,p\n1,q\n2,p\n3,q\n| has no column of numbers, of a few words or of texts
 a,y\n1,p\n3\n|, line 3: has 1 cell, expected 2 (a, y)
 END
 
+# write_resnet18 FILE: the header of torchvision's resnet18 with weights of zeros.
+write_resnet18() {
+  local at=0 entries="" layer unit in out name
+  tensor() { # NAME ELEMENTS SHAPE
+    entries+="${entries:+,}\"$1\":{\"dtype\":\"F32\",\"shape\":[$3],\"data_offsets\":[$at,$((at + 4 * $2))]}"
+    at=$((at + 4 * $2))
+  }
+  norm() { for name in weight bias running_mean running_var; do tensor "$1.$name" "$2" "$2"; done; }
+  conv() { tensor "$1.weight" $(($2 * $3 * $4 * $4)) "$2,$3,$4,$4"; }
+  conv conv1 64 3 7
+  norm bn1 64
+  in=64
+  for layer in 1 2 3 4; do
+    out=$((32 << layer))
+    for unit in 0 1; do
+      conv "layer$layer.$unit.conv1" $out $in 3
+      norm "layer$layer.$unit.bn1" $out
+      conv "layer$layer.$unit.conv2" $out $out 3
+      norm "layer$layer.$unit.bn2" $out
+      if [[ $in != "$out" ]]; then
+        conv "layer$layer.$unit.downsample.0" $out $in 1
+        norm "layer$layer.$unit.downsample.1" $out
+      fi
+      in=$out
+    done
+  done
+  tensor fc.weight 512000 1000,512
+  tensor fc.bias 1000 1000
+  while (((${#entries} + 2) % 8)); do entries+=" "; done
+  {
+    printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\0\\0\\0\\0\\0' $(((${#entries} + 2) & 255)) $((((${#entries} + 2) >> 8) & 255)) $(((${#entries} + 2) >> 16)))"
+    printf '{%s}' "$entries"
+    head -c "$at" /dev/zero
+  } >"$1"
+}
+
+begin "weights of another program get a run that fine-tunes them"
+write_images "$PWD/photos" 8
+write_resnet18 resnet18.safetensors
+run "$train" init photos --from resnet18.safetensors
+expect_code 0
+expect_out "wrote ./photos.yaml, ./photos_network.yaml, and ./photos_weights.safetensors"
+run "$train" check photos.yaml --gpus 0
+expect_code 0
+expect_out "[3, 256, 256] of 4 classes"
+expect_out "init: loaded 100 of 102 tensors of the network"
+expect_out "left new 2: dense1.weight, dense1.bias"
+run env PATH=/nonexistent "$train" photos.yaml --gpus 0 --epochs 1 --out run_photos --set 'freeze=[conv1, bn1, "layer*"]'
+expect_code 0
+expect_out "Epoch 1/1"
+run "$train" eval run_photos --gpus 0
+expect_code 0
+run "$train" init photos --from resnet18.safetensors
+expect_code 2
+expect_err "'./photos.yaml' exists"
+run "$train" init cifar10 --from resnet18.safetensors
+expect_code 2
+expect_err "--from fine-tunes on images: 'cifar10' is no folder and no list of them"
+run "$train" init photos --out new --from resnet19.safetensors
+expect_code 9
+expect_err "did you mean 'resnet18.safetensors'?"
+printf 'PK\x03\x04%026d%s' 0 archive/data.pkl >resnet18.pth
+run "$train" init photos --out new --from resnet18.pth
+expect_code 9
+expect_err "safetensors.torch as s; s.save_file(torch.load('OLD', weights_only=True), 'NEW.safetensors')"
+run "$train" init photos --out new --from photos_weights.safetensors
+expect_code 9
+expect_err "photos_weights.safetensors: of ResNet-18 it lacks 'bn1.weight' ("
+expect_no_path new
+
 begin "the current folder is data like any other"
 write_images "$PWD/flowers" 16
 cd flowers
@@ -331,4 +401,4 @@ run "$train" data get mnist --to sets --from http://127.0.0.1:1
 expect_code 8
 expect_err "cannot fetch http://127.0.0.1:1/train-images-idx3-ubyte.gz"
 
-finish 16 0
+finish 17 0

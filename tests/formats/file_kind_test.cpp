@@ -51,8 +51,12 @@ TEST_CASE("the error for a file of another kind names its kind, not a bad header
 }
 
 TEST_CASE("the error for a convertible file says how to convert it") {
-  for (const std::string& text : {zip_of("archive/data.pkl"), std::string("\x89HDF\r\n\x1a\n  ")}) {
-    CHECK(refusal(text).ends_with("; Python's package 'safetensors' can convert its tensors"));
+  CHECK(refusal("\x89HDF\r\n\x1a\n  ")
+            .ends_with("; Python's package 'safetensors' can convert its tensors"));
+  for (const std::string& text : {zip_of("archive/data.pkl"), std::string("\x80\x02\x8a\nl")}) {
+    CHECK(refusal(text).ends_with(
+        "; Python converts its tensors: import torch, safetensors.torch as s; "
+        "s.save_file(torch.load('OLD', weights_only=True), 'NEW.safetensors')"));
   }
 }
 

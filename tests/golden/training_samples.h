@@ -40,6 +40,7 @@ struct Golden {
   bool lengths = false;                    // samples have lengths, from 1 to 32
   std::int64_t classes = 10;               // and the vocabulary of tokens
   double smoothing = 0;                    // smoothing of the last layer's loss
+  bool fixed_statistics = false;           // batch norms have fixed statistics
   bool mixed = false;  // in pairs, by turns blended and with a box of each other
 };
 

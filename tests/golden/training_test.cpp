@@ -15,6 +15,7 @@
 #include "graph/build.h"
 #include "graph/include.h"
 #include "model/model.h"
+#include "ops/bn.h"
 #include "ops/loss.h"
 #include "ranks/comm/communicator.h"
 #include "train/train_step.h"
@@ -42,20 +43,30 @@ Range range_of(const ParameterSpec& spec) {
   return {.bound = std::sqrt(6.0 / (window * static_cast<double>(spec.shape[0] + spec.shape[1])))};
 }
 
-void set_weights(Model& model) {
-  for (const BlockEntry& entry : model.blocks().parameters) {
-    const Range range =
-        range_of(model.planned_graph().nodes[entry.node].signature.parameters[entry.index]);
-    const std::uint32_t key = key_of(entry.name);
-    for (std::int64_t i = 0; i < entry.shape.elements(); ++i) {
-      const auto value = static_cast<float>(
-          noise(key, static_cast<std::uint64_t>(i)) * range.bound + range.centre);
-      if (model.memory().type() == DType::f64) {
-        reinterpret_cast<double*>(model.memory().weights())[entry.offset + i] = value;
-      } else {
-        reinterpret_cast<float*>(model.memory().weights())[entry.offset + i] = value;
-      }
+void set_noise(const BlockEntry& entry, const Range& range, DType type, std::byte* block) {
+  const std::uint32_t key = key_of(entry.name);
+  for (std::int64_t i = 0; i < entry.shape.elements(); ++i) {
+    const auto value =
+        static_cast<float>(noise(key, static_cast<std::uint64_t>(i)) * range.bound + range.centre);
+    if (type == DType::f64) {
+      reinterpret_cast<double*>(block)[entry.offset + i] = value;
+    } else {
+      reinterpret_cast<float*>(block)[entry.offset + i] = value;
     }
+  }
+}
+
+void set_weights(Model& model) {
+  const DType type = model.memory().type();
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const Node& node = model.planned_graph().nodes[entry.node];
+    set_noise(entry, range_of(node.signature.parameters[entry.index]), type,
+              model.memory().weights());
+  }
+  for (const BlockEntry& entry : model.blocks().statistics) {
+    const bool variance = entry.name.ends_with("running_var");
+    set_noise(entry, variance ? Range{.bound = 0.25, .centre = 1} : Range{}, type,
+              model.memory().running());
   }
 }
 
@@ -116,6 +127,11 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
                      overrides.find("defaults"), diagnostics);
   diagnostics.raise();
   Graph graph = without_dropout(build_graph(network, {.batch = batch}));
+  for (Node& node : graph.nodes) {
+    if (!golden.fixed_statistics || node.signature.statistics.empty()) continue;
+    node.op = dynamic_cast<const BnOp&>(*node.op).with_fixed_statistics();
+    REQUIRE(infer_signature(graph, node).empty());
+  }
   const LossAttributes last{.label_smoothing = golden.smoothing};
   Objectives objectives{.losses = {std::make_shared<LossOp>("cross_entropy", last)},
                         .weighted = !golden.class_weights.empty(),
@@ -208,6 +224,14 @@ Golden grouped() {
   return load_golden("grouped", "resnext29_cifar.yaml", "{vars: {card: 4, width: 8, n: 1}}");
 }
 
+/// The same with batch norms whose statistics are fixed.
+Golden fixed_statistics() {
+  Golden golden =
+      load_golden("fixed_statistics", "resnext29_cifar.yaml", "{vars: {card: 4, width: 8, n: 1}}");
+  golden.fixed_statistics = true;
+  return golden;
+}
+
 /// Two outputs, class weights and an ignored label.
 Golden two_heads() {
   Golden golden = load_golden("two_heads", "../tests/golden/two_heads.yaml", "{}");
@@ -267,6 +291,12 @@ TEST_CASE("Keras's ResNet v2 on the reference device follows PyTorch in float64"
 }
 TEST_CASE("grouped bottlenecks on the reference device follow PyTorch in float64") {
   check_reference(grouped());
+}
+TEST_CASE("fixed statistics on the reference device follow PyTorch's eval() in float64") {
+  check_reference(fixed_statistics());
+}
+TEST_CASE("fixed statistics through oneDNN stay within float32 rounding of PyTorch") {
+  check_cpu(fixed_statistics());
 }
 TEST_CASE("two losses with class weights on the reference device follow PyTorch in float64") {
   check_reference(two_heads());

@@ -70,7 +70,7 @@ const std::vector<Row>& table() {
       {"analysis", {"base", "config", "formats", "report", "checkpoint", "run/config", "run"}},
       {"sweep", {"base", "config", "ranks/spawn", "report", "run/config", "run", "analysis"}},
       {"fetch", {"base", "config", "data/sets"}},
-      {"starter", {"base", "config", "data/sets", "data/text"}},
+      {"starter", {"base", "config", "formats", "data/sets", "data/text"}},
       {"export",
        {"base", "config", "formats", "ops", "graph", "data/augment", "data/sets", "checkpoint",
         "run/config", "run"}},

@@ -171,7 +171,7 @@ StepTensors BoundCase::forward_tensors(std::vector<TestTensor>& outputs) const {
   if (in_place_forward()) tensors.outputs[0] = inputs_[0].view();
   tensors.parameters = views_of(parameters_);
   tensors.batch_statistics = views_of(statistics_);
-  tensors.running = absent_of(running_);
+  tensors.running = case_.reads_running ? views_of(running_) : absent_of(running_);
   tensors.reserve = reserve_.data();
   return tensors;
 }

@@ -27,6 +27,7 @@ struct WrittenCase {
   config::Profile profile = config::Profile::keras2;
   bool fused_relu = false;
   bool fused_residual = false;
+  bool fixed_statistics = false;
   bool mixed = false;
   std::optional<std::int64_t> valid;
   double conditioning = 1;
@@ -50,6 +51,7 @@ WrittenCase read_case(const Node& node, config::Diagnostics& diagnostics) {
   fields.field("profile", written.profile, "whose defaults");
   fields.field("fused_relu", written.fused_relu, "with the ReLU behind it");
   fields.field("fused_residual", written.fused_residual, "with the sum and the ReLU behind it");
+  fields.field("fixed_statistics", written.fixed_statistics, "with fixed statistics");
   fields.field("mixed", written.mixed, "with mixed targets");
   fields.field("valid", written.valid, "true samples");
   fields.field("conditioning", written.conditioning, "factor on the float tolerance");
@@ -161,6 +163,8 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
                  config::Diagnostics& diagnostics) {
   OpCase made;
   made.op = read_op(op, written, diagnostics);
+  made.reads_running = written.fixed_statistics;
+  if (made.reads_running) made.op = dynamic_cast<const BnOp&>(*made.op).with_fixed_statistics();
   if (written.fused_relu) made.op = with_relu(*made.op);
   if (written.fused_residual) made.op = with_residual(*made.op);
   for (const Node& shape : written.inputs.items) {

@@ -10,6 +10,7 @@
 //   golden: {...}                         results of another library, see golden_test.cpp
 //   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
 //   fused_residual: true                  the same (bn), with a second input
+//   fixed_statistics: true                what 'freeze_statistics' makes of it (bn)
 //   mixed: true                           with mixed targets behind the labels (losses)
 //   valid: 3                              valid samples in the batch (losses; default all)
 //   conditioning: 4                       factor on the float tolerance
@@ -39,9 +40,10 @@ struct OpCase {
   std::vector<DType> types;  // f32: arithmetic; i32: labels, tokens
   Signature signature;
   InputValues values = InputValues::normal;
-  bool mixed = false;        // the last input is mixed targets, f32 whatever the arithmetic
-  bool is_loss = false;      // backward starts here: the output's gradient is not read
-  bool has_backward = true;  // metrics have none, nor what reads tokens without parameters
+  bool mixed = false;          // the last input is mixed targets, f32 whatever the arithmetic
+  bool reads_running = false;  // the running statistics, in training too
+  bool is_loss = false;        // backward starts here: the output's gradient is not read
+  bool has_backward = true;    // metrics have none, nor what reads tokens without parameters
   std::int64_t valid = 0;
   double conditioning = 1;
   config::Node golden;

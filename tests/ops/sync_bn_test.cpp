@@ -77,6 +77,7 @@ std::vector<Subject> subjects_of(const std::vector<DeviceUnderTest>& devices, bo
                                  int replicas, std::int64_t batch) {
   std::vector<Subject> subjects;
   for (const OpCase& op_case : load_cases("ops/bn.yaml")) {
+    if (op_case.reads_running) continue;  // fixed statistics are of no batch
     const OpCase part = with_sync(op_case, sync, batch);
     const OpCase whole = with_sync(op_case, sync, batch * replicas);
     for (std::size_t d = 0; d < devices.size(); ++d) {

@@ -123,12 +123,12 @@ TEST_CASE(
   CHECK_FALSE(weights.tensors.has_value());
   const std::string file = (folder / "w.safetensors").string();
   const std::string all = text_of(weights, 9);
-  CHECK(contains(all, "--init: loaded 2 of 4 tensors of the network from " + file + "\n"));
-  CHECK(contains(all, "\n  skipped by --init-skip 2: dense2.bias, dense2.weight"));
+  CHECK(contains(all, "init: loaded 2 of 4 tensors of the network from " + file + "\n"));
+  CHECK(contains(all, "\n  skipped as asked 2: dense2.bias, dense2.weight"));
   CHECK(contains(all, "\n  skipped, not in the network 1: old.weight"));
   CHECK(contains(all, "\n  left new 2: dense2."));
   CHECK_FALSE(contains(all, "converted"));
-  CHECK(contains(text_of(weights, 1), "\n  skipped by --init-skip 2: dense2.bias and 1 more"));
+  CHECK(contains(text_of(weights, 1), "\n  skipped as asked 2: dense2.bias and 1 more"));
   const Json json = json_of(weights);
   CHECK(json.at("from") == file);
   CHECK(json.at("skip") == Json({"dense2*"}));
@@ -147,7 +147,7 @@ TEST_CASE("loading a whole network's weights is reported in one line") {
   Drawn drawn;
   InitialWeights weights = read_initial_weights({folder / "w.safetensors", {}});
   initialize_from(drawn.session.model(), weights);
-  CHECK(text_of(weights, 0).starts_with("--init: loaded all 4 tensors of the network from "));
+  CHECK(text_of(weights, 0).starts_with("init: loaded all 4 tensors of the network from "));
 }
 
 TEST_CASE("float types are converted if no value is lost, else refused with the tensor") {
@@ -192,8 +192,8 @@ TEST_CASE("a file or pattern without a match is refused, with the existing names
   CHECK(contains(refusal(Tensors().add("module.dense1.weight", StoredType::f32, {3, 16}, 1.0f)),
                  "none of its 1 tensors has a name in this network; it has "
                  "'module.dense1.weight', the network '"));
-  CHECK(refusal(stem(), {"dense1"}).ends_with("--init-skip leaves none of its tensors to load"));
-  CHECK(contains(refusal(stem(), {"dnese2"}), "--init-skip 'dnese2': names no tensor of "));
+  CHECK(refusal(stem(), {"dense1"}).ends_with("init skips all of its tensors"));
+  CHECK(contains(refusal(stem(), {"dnese2"}), "init skips 'dnese2', which names no tensor of "));
   CHECK(refusal(stem(), {"dnese2"}).ends_with("; did you mean 'dense2'?"));
   CHECK(refusal(stem(), {"dense2"}) == "");  // new anyway
 }

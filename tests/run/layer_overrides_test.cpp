@@ -1,4 +1,4 @@
-// freeze: and lr_mult: of a run.
+// freeze:, freeze_statistics: and lr_mult: of a run.
 #include "run/config/layer_overrides.h"
 
 #include <doctest/doctest.h>
@@ -46,6 +46,12 @@ std::vector<std::string> frozen_paths(const Graph& graph) {
 
 using Paths = std::vector<std::string>;
 
+RunConfig run_fixing(const std::string& patterns) {
+  RunConfig run = run_with("[]", "{}");
+  run.freeze_statistics = config::parse_yaml(patterns, "run.yaml");
+  return run;
+}
+
 }  // namespace
 
 TEST_CASE("a pattern matches a layer, its contents, or whatever a star stands for") {
@@ -81,6 +87,49 @@ TEST_CASE(
   CHECK(node_at(graph, "dense4").rate_multiplier == 10);
   CHECK(node_at(graph, "cbr1.conv1").rate_multiplier == 0);
   CHECK(node_at(graph, "cbr1.bn1").rate_multiplier == 1);
+}
+
+TEST_CASE("freeze_statistics applies to the batch norms that its patterns match") {
+  for (const char* patterns : {"['*']", "[cbr1]", "['*.bn?']"}) {
+    const Graph graph = build_network(run_fixing(patterns), 2);
+    CHECK(node_at(graph, "cbr1.bn1").op->attributes().ends_with(", fixed: true}"));
+    for (const StatisticSpec& statistic : node_at(graph, "cbr1.bn1").signature.statistics) {
+      CHECK(statistic.momentum == 1);
+    }
+    CHECK(frozen_paths(graph).empty());
+  }
+  const auto message = [](const std::string& patterns) -> std::string {
+    try {
+      (void)build_network(run_fixing(patterns), 2);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(message("[]").empty());
+  CHECK(message("[cbr2, dense1]") ==
+        "run.yaml:1:2: freeze_statistics: no layer with running statistics is named by 'cbr2'; did "
+        "you mean 'cbr1'?\n"
+        "run.yaml:1:8: freeze_statistics: no layer with running statistics is named by 'dense1'");
+  CHECK(message("true") ==
+        "run.yaml:1:1: freeze_statistics: expected a list of layers, found true");
+}
+
+TEST_CASE("fixed statistics keep their bits in ten steps, and a bias before them is trained") {
+  const auto executors = make_reference_executors();
+  const auto train = [&](const std::string& patterns) {
+    const Graph network = build_network(run_fixing(patterns), 6);
+    TrainingGraph graph = training_graph(config::parse_yaml(kRuledNetwork, "net.yaml"), 6);
+    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+      graph.graph.nodes[i].op = network.nodes[i].op;
+      graph.graph.nodes[i].signature = network.nodes[i].signature;
+    }
+    return train_ten_steps(graph, reference_target(Precision::fp64), *executors);
+  };
+  const Trained fixed = train("['*']"), free = train("[]");
+  CHECK(fixed.running == std::vector<double>{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(free.running != fixed.running);
+  CHECK(fixed.weights != free.weights);
 }
 
 TEST_CASE("impossible rules are refused, all at once, each at its position") {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "base/host_device.h"
 #include "compute/executor.h"
@@ -37,10 +38,18 @@ TY_HD PairSum moved_sums(const PairSum& sums, double count, double shift) {
 class SyncedBatch {
  public:
   explicit SyncedBatch(const StepDescription& step)
-      : sum_(joins(step) ? step.statistics_sum : nullptr) {}
+      : sum_(joins(step) ? step.statistics_sum : nullptr),
+        fixed_(op_as<BnOp>(step).values().fixed) {}
 
   [[nodiscard]] bool joined() const { return sum_ != nullptr; }
   [[nodiscard]] int replicas() const { return joined() ? sum_->replicas() : 1; }
+  /// Values per channel of which statistics are means, `own` of them this replica's: means over
+  /// the endless batch of fixed statistics do not depend on this one, and its gradients in them
+  /// are 0.
+  [[nodiscard]] double values(std::int64_t own) const {
+    if (fixed_) return std::numeric_limits<double>::infinity();
+    return static_cast<double>(own) * replicas();
+  }
   /// Bytes of the sums of `channels` channels; 0 for a single replica.
   [[nodiscard]] std::size_t bytes(std::int64_t channels) const {
     return joined() ? static_cast<std::size_t>(channels) * sizeof(PairSum) : 0;
@@ -62,6 +71,7 @@ class SyncedBatch {
   }
 
   StatisticsSum* sum_;
+  bool fixed_;
   PairSum* sums_ = nullptr;
 };
 

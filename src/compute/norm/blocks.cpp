@@ -86,9 +86,7 @@ class BnPlanes : public Executor {
     constants_ = partial_[1] + partials();
   }
   /// Values per channel, of all replicas.
-  [[nodiscard]] double all() const {
-    return static_cast<double>(planes_.count()) * batch_.replicas();
-  }
+  [[nodiscard]] double all() const { return batch_.values(planes_.count()); }
 
   CpuLauncher launcher_;
   BnAttributes attributes_;
@@ -121,16 +119,19 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
   void bind(const StepTensors& tensors) override {
     this->bind_workspace(tensors.workspace);
     bind_parameters(tensors);
-    const auto& statistics = evaluates() ? tensors.running : tensors.batch_statistics;
-    mean_ = statistics[0].template as<float>();
-    variance_ = statistics[1].template as<float>();
     x_ = tensors.inputs[0].template as<T>();
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
     y_ = tensors.outputs[0].template as<T>();
+    mean_ = tensors.batch_statistics[0].template as<float>();
+    variance_ = tensors.batch_statistics[1].template as<float>();
+    if (!reads_running()) return;
+    running_ = {make_, tensors.running[0].template as<float>(),
+                tensors.running[1].template as<float>(), evaluates() ? nullptr : mean_, variance_};
   }
 
  private:
   [[nodiscard]] bool evaluates() const { return pass_ == Pass::forward_eval; }
+  [[nodiscard]] bool reads_running() const { return evaluates() || this->attributes_.fixed; }
   void bind_parameters(const StepTensors& tensors) {
     std::size_t next = 0;
     if (this->attributes_.scale) make_.gamma = tensors.parameters[next++].template as<float>();
@@ -146,7 +147,7 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
   }
   void sum_group(std::int64_t block, std::int64_t blocks) override {
     if (pass_ == Pass::recompute) return;
-    if (evaluates()) return make_factors(block, blocks);
+    if (reads_running()) return make_factors(block, blocks);
     this->launcher_.rows(this->pieces(blocks),
                          PieceStatistics<T, kBlock>{this->planes_, this->input_,
                                                     x_ + block * this->input_.block_stride,
@@ -155,8 +156,7 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
                                                          this->partial_[1], block, moments()});
   }
   void make_factors(std::int64_t block, std::int64_t blocks) const {
-    const RunningFactors<float> running{make_, mean_, variance_};
-    for (std::int64_t c = block * kBlock; c < (block + blocks) * kBlock; ++c) running(c);
+    for (std::int64_t c = block * kBlock; c < (block + blocks) * kBlock; ++c) running_(c);
   }
   [[nodiscard]] bool needs_joint() const override { return true; }
   void settle() override { this->launcher_.each(this->padded(), moments()); }
@@ -172,7 +172,8 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
 
   Pass pass_;
   MakeChannelFactors<float> make_{};
-  float* mean_ = nullptr;  // written in training, else read
+  RunningFactors<float> running_{};
+  float* mean_ = nullptr;  // of the batch
   float* variance_ = nullptr;
   const T* x_ = nullptr;
   const T* residual_ = nullptr;

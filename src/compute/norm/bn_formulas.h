@@ -142,16 +142,22 @@ struct MakeChannelFactors {
   }
 };
 
-/// Evaluation: the constants from the running statistics. Called once per channel.
+/// Evaluation: the constants from the running statistics. Called once per channel. In training
+/// with fixed statistics these are written as the batch's too.
 template <class A>
 struct RunningFactors {
   static constexpr bool kSiblings = true;
   MakeChannelFactors<A> factors;
   const A* mean;
   const A* variance;
+  A* batch_mean;  // or null
+  A* batch_variance;
   TY_HD void operator()(std::int64_t c) const {
     const bool padding = c >= factors.channels;
     factors.set(c, padding ? A(0) : mean[c], padding ? A(1) : variance[c]);
+    if (padding || batch_mean == nullptr) return;
+    batch_mean[c] = mean[c];
+    batch_variance[c] = variance[c];
   }
 };
 

@@ -35,8 +35,12 @@ class BnRows : public Executor {
         padded_(std::max(input_.padded, output_.padded)),
         packs_(input_.packs(kPack<T>) && output_.packs(kPack<T>) &&
                input_.padded == output_.padded),
-        form_{step.pass, packs_ && !attributes_.residual, attributes_.relu, step.form.adds_gradient,
-              !step.needs_input_gradient.empty() && step.needs_input_gradient[0]} {
+        form_{step.pass,
+              packs_ && !attributes_.residual,
+              attributes_.relu,
+              step.form.adds_gradient,
+              !step.needs_input_gradient.empty() && step.needs_input_gradient[0],
+              attributes_.fixed} {
     form_.leaves_sums = can_leave_sums() && left_grid<Sums<kPack<T>>>(input_.count, padded_).left;
     TY_CHECK(!attributes_.residual || step.inputs[1] == step.inputs[0],
              "a residual has the layout of the tensor that it is added to");
@@ -66,7 +70,7 @@ class BnRows : public Executor {
     finished_ = tensors.batch.finished;
   }
   /// Values per channel, of all replicas.
-  [[nodiscard]] double all() const { return static_cast<double>(input_.count) * batch_.replicas(); }
+  [[nodiscard]] double all() const { return batch_.values(input_.count); }
   template <class F>
   void for_each_norm(const F& f) const {
     f(static_cast<const Norm&>(*this));
@@ -133,7 +137,7 @@ class BnRows : public Executor {
   /// Which launches of which functors a norm has.
   struct Form {
     Pass pass;
-    bool has_siblings, relu, adds, wants_gradient;
+    bool has_siblings, relu, adds, wants_gradient, fixed;
     bool leaves_sums = false;  // the second launch adds them
     bool operator==(const Form&) const = default;
   };
@@ -143,7 +147,7 @@ class BnRows : public Executor {
   /// Whether the second launch can finish the sums, if they are few. (Sums of several replicas are
   /// joined between the launches.)
   [[nodiscard]] bool can_leave_sums() const {
-    const bool needed = form_.pass == Pass::forward_train ||
+    const bool needed = (form_.pass == Pass::forward_train && !form_.fixed) ||
                         (form_.pass == Pass::backward_data && form_.wants_gradient);
     return Launcher::kSettles && packs_ && needed && !batch_.joined();
   }
@@ -176,22 +180,23 @@ class BnRowsForward final : public BnRows<BnRowsForward<T, Launcher>, T, Launche
   }
   void bind(const StepTensors& tensors) override {
     bind_parameters(tensors);
-    if (pass_ == Pass::forward_train) this->bind_sums(tensors);
+    if (sums()) this->bind_sums(tensors);
     x_ = tensors.inputs[0].template as<T>();
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
     y_ = tensors.outputs[0].template as<T>();
-    const auto& statistics = evaluates() ? tensors.running : tensors.batch_statistics;
-    mean_ = statistics[0].template as<A>();
-    variance_ = statistics[1].template as<A>();
+    mean_ = tensors.batch_statistics[0].template as<A>();
+    variance_ = tensors.batch_statistics[1].template as<A>();
+    if (!evaluates() && !this->attributes_.fixed) return;
+    running_ = {factors_, tensors.running[0].template as<A>(), tensors.running[1].template as<A>(),
+                evaluates() ? nullptr : mean_, variance_};
   }
   void run() override {
-    if (pass_ == Pass::forward_train) {
+    if (sums()) {
       this->packs_ ? sum_moments<kPack<T>>() : sum_moments<1>();
       this->for_each_norm([](const Norm& norm) { norm.join_channels(norm.settle()); });
-    } else if (evaluates()) {
+    } else if (pass_ != Pass::recompute) {
       this->each([](const Norm& norm) {
-        return EachCall<RunningFactors<A>>{norm.padded_,
-                                           {norm.factors_, norm.mean_, norm.variance_}};
+        return EachCall<RunningFactors<A>>{norm.padded_, norm.running_};
       });
     }
     this->packs_ ? normalise<kPack<T>>() : normalise<1>();
@@ -199,6 +204,9 @@ class BnRowsForward final : public BnRows<BnRowsForward<T, Launcher>, T, Launche
 
  private:
   [[nodiscard]] bool evaluates() const { return pass_ == Pass::forward_eval; }
+  [[nodiscard]] bool sums() const {
+    return pass_ == Pass::forward_train && !this->attributes_.fixed;
+  }
   void bind_parameters(const StepTensors& tensors) {
     std::size_t next = 0;
     if (this->attributes_.scale) factors_.gamma = tensors.parameters[next++].template as<A>();
@@ -240,7 +248,8 @@ class BnRowsForward final : public BnRows<BnRowsForward<T, Launcher>, T, Launche
   const T* x_ = nullptr;
   const T* residual_ = nullptr;
   T* y_ = nullptr;
-  A* mean_ = nullptr;  // written in training, else read
+  RunningFactors<A> running_{};
+  A* mean_ = nullptr;  // of the batch
   A* variance_ = nullptr;
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/math.h"
 #include "compute/devices/reference_executors.h"
@@ -170,11 +172,12 @@ struct BnGradient {
 template <class T>
 struct WholeGradient {
   BnGradient<T> gradient;
+  double values;  // per channel
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t c) const {
     const ChannelGradient<T> sums = gradient.own(team, c);
     if (gradient.dx == nullptr) return;
-    const T count = static_cast<T>(gradient.walk.count());
+    const T count = static_cast<T>(values);
     gradient.follow(team, c, {sums.sum / count, sums.product / count});
   }
 };
@@ -218,9 +221,7 @@ class SyncedSums {
   [[nodiscard]] PairSum* sums() const { return batch_.sums(); }
   void sum() const { batch_.sum(channels_); }
   /// Values per channel, of all replicas.
-  [[nodiscard]] double count(const ChannelWalk& walk) const {
-    return static_cast<double>(walk.count()) * batch_.replicas();
-  }
+  [[nodiscard]] double count(const ChannelWalk& walk) const { return batch_.values(walk.count()); }
 
  private:
   SyncedBatch batch_;
@@ -246,6 +247,7 @@ class BnForward final : public Executor {
     if (attributes_.residual) residual_.bind(tensors.inputs[1], tensors.workspace);
     output_.bind(tensors.outputs[0], tensors.workspace);
     joint_.bind(tensors.workspace);
+    running_ = tensors.running;
     const bool evaluates = pass_ == Pass::forward_eval;
     const auto& statistics = evaluates ? tensors.running : tensors.batch_statistics;
     mean_ = statistics[0].template as<T>();
@@ -267,6 +269,11 @@ class BnForward final : public Executor {
 
  private:
   void take_statistics() {
+    if (attributes_.fixed) {
+      std::copy_n(running_[0].template as<T>(), walk_.channels, mean_);
+      std::copy_n(running_[1].template as<T>(), walk_.channels, variance_);
+      return;
+    }
     if (!joint_.joined()) {
       launcher_.rows(walk_.channels, Statistics<T>{walk_, input_.data(), mean_, variance_});
       return;
@@ -286,6 +293,7 @@ class BnForward final : public Executor {
   SyncedSums joint_;
   T* mean_ = nullptr;  // written in training, else read
   T* variance_ = nullptr;
+  std::vector<TensorView> running_;
   const T* gamma_ = nullptr;
   const T* beta_ = nullptr;
 };
@@ -338,7 +346,7 @@ class BnBackward final : public Executor {
  private:
   void take_gradient(const BnGradient<T>& gradient) {
     if (!joint_.joined()) {
-      launcher_.rows(walk_.channels, WholeGradient<T>{gradient});
+      launcher_.rows(walk_.channels, WholeGradient<T>{gradient, joint_.count(walk_)});
       return;
     }
     launcher_.rows(walk_.channels, OwnGradient<T>{gradient, joint_.sums()});

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "graph/build.h"
+#include "ops/bn.h"
 #include "ops/loss.h"
 #include "plan/blocks.h"
 #include "run/config/batch_numbers.h"
@@ -20,11 +22,26 @@ using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-/// Paths of the layers with parameters of their own, and of the blocks around them.
-std::vector<std::string> known_paths(const Graph& graph) {
+/// A key of the run file whose patterns name layers.
+struct LayerKey {
+  const char* name;
+  const char* layers;  // that it is for
+  bool (*is_for)(const Node& node);
+};
+
+bool has_parameters(const Node& node) { return !own_parameters(node).empty(); }
+bool has_statistics(const Node& node) { return !node.signature.statistics.empty(); }
+
+constexpr LayerKey kFreeze{"freeze", "layer with parameters", &has_parameters};
+constexpr LayerKey kFreezeStatistics{"freeze_statistics", "layer with running statistics",
+                                     &has_statistics};
+constexpr LayerKey kRates{"lr_mult", "layer with parameters", &has_parameters};
+
+/// Paths of the layers that the key is for, and of the blocks around them.
+std::vector<std::string> known_paths(const Graph& graph, const LayerKey& key) {
   std::set<std::string> paths;
   for (const Node& node : graph.nodes) {
-    if (own_parameters(node).empty()) continue;
+    if (!key.is_for(node)) continue;
     for (std::size_t end = 0; end != std::string::npos;) {
       end = node.path.find('.', end + 1);
       paths.insert(node.path.substr(0, end));
@@ -35,28 +52,40 @@ std::vector<std::string> known_paths(const Graph& graph) {
 
 /// Calls change(node) for the layers that `pattern` names.
 template <class F>
-void change_layers(Graph& graph, const std::string& key, const std::string& pattern,
+void change_layers(Graph& graph, const LayerKey& key, const std::string& pattern,
                    const Position& where, Diagnostics& diagnostics, const F& change) {
   bool any = false;
   for (Node& node : graph.nodes) {
-    if (own_parameters(node).empty() || !names_layer(pattern, node.path)) continue;
+    if (!key.is_for(node) || !names_layer(pattern, node.path)) continue;
     change(node);
     any = true;
   }
   if (any) return;
-  diagnostics.error(where, key + ": no layer with parameters is named by '" + pattern + "'" +
-                               config::suggestion(pattern, known_paths(graph)));
+  diagnostics.error(where,
+                    fmt::format("{}: no {} is named by '{}'{}", key.name, key.layers, pattern,
+                                config::suggestion(pattern, known_paths(graph, key))));
 }
 
-void freeze(const config::Node& patterns, Graph& graph, Diagnostics& diagnostics) {
+/// The same for a list of patterns.
+template <class F>
+void change_listed(Graph& graph, const LayerKey& key, const config::Node& patterns,
+                   Diagnostics& diagnostics, const F& change) {
   if (patterns.kind != Kind::list) {
-    diagnostics.error(patterns.where,
-                      "freeze: expected a list of layers, found " + describe(patterns));
+    diagnostics.error(
+        patterns.where,
+        std::string(key.name) + ": expected a list of layers, found " + describe(patterns));
   }
   for (const config::Node& pattern : patterns.items) {
-    change_layers(graph, "freeze", pattern.text, pattern.where, diagnostics,
-                  [](Node& node) { node.frozen = true; });
+    change_layers(graph, key, pattern.text, pattern.where, diagnostics, change);
   }
+}
+
+void freeze(const RunConfig& run, Graph& graph, Diagnostics& diagnostics) {
+  change_listed(graph, kFreeze, run.freeze, diagnostics, [](Node& node) { node.frozen = true; });
+  change_listed(graph, kFreezeStatistics, run.freeze_statistics, diagnostics, [&](Node& node) {
+    node.op = dynamic_cast<const BnOp&>(*node.op).with_fixed_statistics();
+    TY_CHECK(infer_signature(graph, node).empty(), "its shapes are the same");
+  });
 }
 
 void multiply_rates(const config::Node& factors, Graph& graph, Diagnostics& diagnostics) {
@@ -70,7 +99,7 @@ void multiply_rates(const config::Node& factors, Graph& graph, Diagnostics& diag
                         "lr_mult: expected a factor of at least 0, found " + describe(factor));
       continue;
     }
-    change_layers(graph, "lr_mult", pattern, where, diagnostics,
+    change_layers(graph, kRates, pattern, where, diagnostics,
                   [&](Node& node) { node.rate_multiplier = factor.real; });
   }
 }
@@ -158,7 +187,7 @@ Graph build_whole_network(const RunConfig& run, std::int64_t batch) {
   Diagnostics diagnostics;
   check_closing(run, graph, diagnostics);
   check_heads(run, graph, diagnostics);
-  freeze(run.freeze, graph, diagnostics);
+  freeze(run, graph, diagnostics);
   multiply_rates(run.lr_mult, graph, diagnostics);
   static_cast<void>(parameter_overrides(run, graph, 1, diagnostics));
   if (run.batch.shards) check_shards_alone(graph, diagnostics);

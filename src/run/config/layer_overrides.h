@@ -1,4 +1,4 @@
-// The overrides of single layers in a run file: `freeze:` and `lr_mult:`.
+// The overrides of single layers in a run file: `freeze:`, `freeze_statistics:` and `lr_mult:`.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,13 @@
 
 namespace trainyard {
 
-/// The run's network at this batch, with its overrides of layers applied: frozen nodes, learning
-/// rate multipliers. If several patterns give a layer a factor, the last one counts. Layers that
-/// share parameters follow the one that owns them. Throws Error{config} with all errors of the
-/// network, or of the overrides (also those of parameter_overrides.h): a pattern that names no
-/// layer with parameters, a factor that is not a number of at least 0, a closing activation that
-/// contradicts the loss, or synchronised batch norm in a run with shards.
+/// The run's network at this batch, with its overrides of layers applied: frozen nodes, batch
+/// norms with fixed statistics, learning rate multipliers. If several patterns give a layer a
+/// factor, the last one counts. Layers that share parameters follow the one that owns them. Throws
+/// Error{config} with all errors of the network, or of the overrides (also those of
+/// parameter_overrides.h): a pattern that names no layer with parameters, or for
+/// `freeze_statistics` with running statistics, a factor that is not a number of at least 0, a
+/// closing activation that contradicts the loss, or synchronised batch norm in a run with shards.
 [[nodiscard]] Graph build_whole_network(const RunConfig& run, std::int64_t batch);
 /// The same as it is trained: without a closing activation that the loss computes.
 [[nodiscard]] Graph build_network(const RunConfig& run, std::int64_t batch);

@@ -141,7 +141,12 @@ void declare_training(Fields& fields, RunConfig& run) {
                  rate_scaling_kinds());
   declare_length(fields, run.length);
   fields.field("seed", run.seed, "seed of all random draws", {.minimum = 0});
+  fields.feature("init", run.init,
+                 "the weights to start from in place of random ones; --init replaces it");
   fields.field("freeze", run.freeze, "layers whose parameters stay fixed: [conv1, stage1.*]");
+  fields.field("freeze_statistics", run.freeze_statistics,
+               "batch norms that use their running statistics in training too, and keep them: "
+               "[\"*\"]");
   fields.field("lr_mult", run.lr_mult, "learning rate multipliers by layer: {dense1: 10}");
   fields.field(
       "parameters", run.parameters,

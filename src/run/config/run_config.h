@@ -86,7 +86,9 @@ struct RunConfig {
   std::shared_ptr<const RateScaling> lr_scaling;
   RunLength length;
   std::int64_t seed = 42;
-  config::Node freeze{.kind = config::Node::Kind::list};     // patterns of layers
+  std::optional<InitConfig> init;
+  config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
+  config::Node freeze_statistics{.kind = config::Node::Kind::list};
   config::Node lr_mult{.kind = config::Node::Kind::map};     // pattern: factor
   config::Node parameters{.kind = config::Node::Kind::map};  // pattern: see parameter_overrides.h
   double clip_norm = 0;                                      // 0: none

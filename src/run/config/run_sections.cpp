@@ -61,6 +61,13 @@ constexpr config::Words<AverageConfig::Judged> words(AverageConfig::Judged) {
   return {"average", "trained"};
 }
 
+void declare(config::Fields& fields, InitConfig& init) {
+  fields.required("from", init.from,
+                  "a safetensors file, a checkpoint folder or a run (its best checkpoint)");
+  fields.field("skip", init.skip,
+               "layers that keep their random initial values, such as a new head: [dense1]");
+}
+
 void declare(config::Fields& fields, AverageConfig& average) {
   fields.required("ema", average.ema,
                   "decay of the exponential moving average of weights and running statistics",

@@ -1,5 +1,6 @@
 // The run file's keys that are maps of their own: `data`, those on the weights of samples,
-// `average`, `plateau`, `ranks`, `limits`, `train_eval`, `hooks`, `output` and its `generate`.
+// `init`, `average`, `plateau`, `ranks`, `limits`, `train_eval`, `hooks`, `output` and its
+// `generate`.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,14 @@ struct WeightsConfig {
 
 /// Declares them in the map of the run itself.
 void declare_weights(config::Fields& fields, WeightsConfig& weights);
+
+/// Where the initial weights come from.
+struct InitConfig {
+  config::FilePath from;
+  std::vector<std::string> skip;  // patterns of layers
+};
+
+void declare(config::Fields& fields, InitConfig& init);
 
 struct AverageConfig {
   double ema = 0.999;  // see AveragePolicy, like warmup
