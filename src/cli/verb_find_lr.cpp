@@ -77,7 +77,7 @@ void declare_find_lr(CLI::App& app, const Context& context, Action& action) {
   app.get_option("--epochs")
       ->description("as many steps as N epochs have, instead of --steps")
       ->excludes("--steps");
-  add_time_flag(app, flags->max_seconds, "end the test after this time");
+  add_time_flag(app, flags->max_seconds, "end the test");
   action = [flags, context] { return find_rate(*flags, context); };
 }
 
