@@ -23,7 +23,7 @@ struct FindFlags : TrainedFlags {
   bool json = false;
 };
 
-/// Diverging at once is no result: there is no rate to begin with.
+/// Diverging at once is not a result: there is no rate to begin with.
 int exit_code_of(const RateSearch& search) {
   return search.steps.empty() ? static_cast<int>(ErrorKind::diverged) : 0;
 }

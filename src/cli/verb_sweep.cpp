@@ -188,13 +188,13 @@ std::vector<std::string> arguments_of(const SweepFlags& flags, const Sweep& swee
   return words;
 }
 
-/// "12 runs, 2 at a time: 5 are over, 1 continues, 6 start | sweeps/tiny".
+/// "12 runs, 2 at a time: 5 finished, 1 to resume, 6 new | sweeps/tiny".
 std::string start_text(const Sweep& sweep) {
   const auto count = [&](auto... states) {
     return std::ranges::count_if(
         sweep.runs, [&](const SweepRun& run) { return ((run.before == states) || ...); });
   };
-  return fmt::format("{}, {} at a time: {} over, {} to continue, {} to start | {}",
+  return fmt::format("{}, {} at a time: {} finished, {} to resume, {} new | {}",
                      count_text(std::ssize(sweep.runs), "run"), sweep.jobs,
                      count(SweepProgress::completed, SweepProgress::diverged),
                      count(SweepProgress::unfinished), count(SweepProgress::none),

@@ -123,7 +123,7 @@ expect_code 0
 for flag in --name --init --out; do
   run "$train" tiny.yaml "$flag" ''
   expect_code 2
-  expect_err "$flag: '' is no value; give one, or leave it out"
+  expect_err "$flag: '' is not a value; give one, or leave it out"
 done
 run "$train" tiny.yaml --name "my run"
 expect_code 2
