@@ -97,8 +97,8 @@ struct Contract {
   bool backward_reads_outputs = false;
   bool synced_backward = false;     // backward_data computes the parameters' gradients too
   bool in_place_forward = false;    // output 0 may overwrite input 0, if that appears only once
-  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0: int
-                                    // in_place_gradient = 0;        // the gradient of this input
+  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
+  int in_place_gradient = 0;        // the gradient of this input
   bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
                                     // (identity; flatten if the layouts agree)
   bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
