@@ -141,7 +141,7 @@ TEST_CASE("the form of a table survives as JSON, to the bit") {
   CHECK(table_form_of(Json::parse(json_text(json_of(*set->table())))) == *set->table());
 }
 
-TEST_CASE("of a divided table the training part alone gives the form") {
+TEST_CASE("the training part of a divided table alone gives the form") {
   const test::TemporaryFolder folder;
   std::string rows = "kind,x,c\n";
   for (int i = 0; i < 40; ++i) {

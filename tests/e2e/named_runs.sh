@@ -100,7 +100,7 @@ expect_err "train --config runs/tiny/0001/config.yaml --set optimizer.sgd.lr=RAT
 run env PATH=/nonexistent "$train" resume runs/tiny --set optimizer.adam.lr=0.1 --set epochs=2
 expect_code 0
 
-begin "of a repeated flag the last counts, lists collect, and a flag and --set must agree"
+begin "the last of a repeated flag counts, lists collect, and a flag and --set must agree"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" --config nowhere --config tiny.yaml --name a --name b --epochs 9 --epochs 1 \
   --log json --log keras -q -q --set seed=1 --set batch.per_gpu=8

@@ -114,7 +114,7 @@ run "$train" eval a --changed-data
 expect_code 4
 expect_err "val.csv', line 2: column 'colour': 'green' is not a category of the training split; correct it, or set 'unknown: ignore'"
 
-begin "of a table that is divided the training part gives the features, also in eval"
+begin "the training part of a divided table gives the features, also in eval"
 table_run
 sed -i 's/^  val: .*/  val_fraction: 0.25/' run.yaml
 run "$train" run.yaml --out a
