@@ -412,7 +412,7 @@ def require_torchvision():
 
 def augmentations():
     """Entries of a run file's `augment` applied to samples of image(3): bytes, in hexadecimal digits."""
-    small, large = (7, 10), (15, 18)  # of fewer than 255 pixels, no channel is equalized
+    small, large = (7, 10), (15, 18)  # no channel of fewer than 255 pixels is equalized
     cases = [
         ("cutout: {size: 4, value: 9}", small, 4, lambda x, words: cutout(x, words(0), 4, 9)),
         ("solarize: {threshold: 100}", small, 4, lambda x, words: solarize(x, words(0), 100, 0.5)),

@@ -322,7 +322,7 @@ def paper_cases():
          run(timm_adabelief, 1e-3, beta1=0.6, beta2=0.8, eps=0.01, decoupled=0.5))
 
 
-EPOCHS = 20  # of the schedules, one step each
+EPOCHS = 20  # length of the schedules, one step each
 
 
 def schedule_case(name, entry, base, rates):

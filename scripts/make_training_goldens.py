@@ -27,8 +27,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 MASK = np.uint64(0xFFFFFFFF)
 STEPS = 10
-SETS = 2  # of images
-MOVES = 20  # of the weights, a set of images
+SETS = 2  # sets of images
+MOVES = 20  # moves of the weights, a set of images
 
 
 def philox(key, counters):

@@ -92,7 +92,7 @@ def main():
     for path in models:
         try:
             good = judge(path)
-        except Exception as error:  # of any judge: its words are the finding
+        except Exception as error:  # any judge's: its words are the finding
             print(f"{path.stem}: {type(error).__name__}: {error}", flush=True)
             good = False
         if not good:

@@ -6,7 +6,7 @@
 # Prints what it does, what comes next and how long each part took. With an NVIDIA driver it builds the GPU part and
 # trains on a GPU: with the CUDA toolkit, cuDNN and NCCL if they are installed, else with NVIDIA's wheels from PyPI, in
 # build/. --gpu builds the GPU part without a driver too. Data: CIFAR-10 from $TRAINYARD_DATA or data/, else downloaded,
-# else the drawn shapes set. Run it as root or with sudo installed. Runs are written to runs/quickstart/.
+# else the shapes set. Run it as root or with sudo installed. Runs are written to runs/quickstart/.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -48,7 +48,7 @@ declare -A about=(
   [cuda]="looking for CUDA, cuDNN and NCCL, else installing NVIDIA's wheels into build/"
   [packages]="installing missing compilers and libraries with apt-get"
   [build]="compiling the program; up-to-date files are not recompiled"
-  [data]="looking for CIFAR-10, else downloading it, else using drawn shapes instead"
+  [data]="looking for CIFAR-10, else downloading it, else using the shapes set instead"
   [training]="training a small network for a few epochs, which takes minutes"
 )
 times=()
@@ -78,7 +78,7 @@ find_data() {
     echo data
     return
   fi
-  say "CIFAR-10 is not available: training on the drawn shapes set instead (data/shapes)"
+  say "CIFAR-10 is not available: training on the shapes set instead (data/shapes)"
   [[ -f data/shapes/test_batch.bin || -f data/shapes/cifar-10-batches-bin/test_batch.bin ]] ||
     "$train" data make shapes data/shapes >&2
   echo data/shapes

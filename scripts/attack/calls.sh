@@ -11,7 +11,7 @@ attack_calls() {
   train_whole
   make_disk
   printf 'calls: %s calls change the folder of the run %s\n' "$calls" "$1"
-  turns=$(($2 > 0 && $2 < 2 * calls ? ($2 + 1) / 2 : calls)) # of which all but perhaps the last are two attacks
+  turns=$(($2 > 0 && $2 < 2 * calls ? ($2 + 1) / 2 : calls)) # turns of two attacks, but for perhaps the last
   for ((i = 0; i < turns; ++i)); do
     n=$((1 + (2 * i + 1) * calls / (2 * turns)))
     tried

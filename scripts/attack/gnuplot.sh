@@ -3,7 +3,7 @@
 # behaves like one without plots, ends with 0, ends at once when stopped, does not fill the disk, and leaves no process.
 
 default_count=60
-most_mib=150 # of a run's folder, whatever gnuplot writes
+most_mib=150 # limit of a run's folder, whatever gnuplot writes
 
 # make_gnuplot KIND: bin/gnuplot.
 # shellcheck disable=SC2016  # the fake's variables

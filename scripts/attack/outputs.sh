@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
 # Every flag that names a file to write is given what is there already: devices, pipes with and without a reader,
 # links, folders, read-only files, names that temporary files could have. Nothing is replaced but ordinary files, nothing
-# is left behind, every byte arrives or the verb ends with 7 (2 for what is no place for a file). As root it happens in a
+# is left behind, every byte arrives or the verb ends with 7 (2 for what is not a place for a file). As root it happens in a
 # mount namespace whose /dev is a copy.
 
 default_count=300

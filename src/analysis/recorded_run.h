@@ -33,7 +33,7 @@ struct CsvTable {
 
 /// Reads a table that another process may be writing: an incomplete last line is left out. A
 /// missing or empty file is a table without columns. Throws Error{data} with the position of a
-/// line that is no row of the table, or if the file cannot be read.
+/// line that is not a row of the table, or if the file cannot be read.
 [[nodiscard]] CsvTable read_csv_table(const std::filesystem::path& path);
 
 struct ResultFact {

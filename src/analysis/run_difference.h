@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// The keys and values: of the configs, without the number of threads, which no result depends on,
+/// The keys and values: of the configs, without the number of threads, on which no result depends,
 /// then the facts that both runs record. Throws Error{data} for a run whose config cannot be read.
 [[nodiscard]] std::vector<config::Difference> run_differences(const RecordedRun& before,
                                                               const RecordedRun& after);

@@ -36,7 +36,7 @@ struct RunTableRow {
   std::optional<int> exit_code;        // as in RecordedRun
   std::optional<std::int64_t> epoch;   // finished epochs
   std::optional<std::int64_t> epochs;  // the config's
-  std::optional<BestValue> best;       // as the run judged it
+  std::optional<BestValue> best;       // by the run's own metric
   std::optional<double> elapsed_s;     // over all resumes
   std::optional<double> images_per_s;  // speed in the last epoch
   std::vector<Measured> measured;      // values of RunTable::measured
@@ -59,9 +59,9 @@ struct RunTable {
 [[nodiscard]] RunTable tabulate(std::span<const RecordedRun> runs,
                                 std::vector<std::string> keys = {});
 
-/// The metric that all rows are judged by; "" if they differ or none has a value.
+/// The metric of the best value in all rows; "" if they differ or none has a value.
 [[nodiscard]] std::string common_metric(const RunTable& table);
-/// The row with the best value, if all are judged by one metric; the first of equal ones.
+/// The row with the best value, if all have one metric; the first of equal ones.
 [[nodiscard]] std::optional<std::size_t> best_row(const RunTable& table);
 /// Sorts the rows, the best first by a measured value, else the smallest; equal ones keep their
 /// order and rows without a number are last. `column`: best, epoch, time, images_per_s, a measured
@@ -72,7 +72,7 @@ void sort_rows(RunTable& table, const std::string& column);
 /// --init and its ranks.
 [[nodiscard]] std::string repeat_command(const std::filesystem::path& folder);
 
-/// For people: how far each run is, the best value as it judged it, the last ones, and at most
+/// For people: how far each run is, the best value by its own metric, the last ones, and at most
 /// `most_keys` keys, long values cut; a line says so if there are more. Lines fit `width` columns
 /// of a terminal, 0: they may be of any length. The best row has a star, and a line says how to
 /// repeat it.

@@ -36,7 +36,7 @@ std::optional<double> quota_of(const ControlGroup& group) {
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 /// The number after `word` in a file of words and numbers ("MemAvailable:  123 kB"), or the file's
-/// first number if `word` is empty. Empty if there is none: "max" is no number.
+/// first number if `word` is empty. Empty if there is none: "max" is not a number.
 std::optional<std::uint64_t> number_in(const fs::path& path, const std::string& word = "") {
   std::ifstream file(path);
   std::string found;

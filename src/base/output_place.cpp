@@ -54,7 +54,7 @@ void require_trusted(const fs::path& folder, const struct stat& link, const fs::
   fail_to_write(named, "it is a link of another user; name another file");
 }
 
-/// The place of a path that is no link.
+/// The place of a path that is not a link.
 OutputPlace place_of(const fs::path& path, const struct stat& facts, const fs::path& named) {
   if (S_ISDIR(facts.st_mode)) fail_to_write(named, "it is a folder; name a file");
   // As for `>`, root may write what is read-only for others.

@@ -8,7 +8,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-constexpr std::size_t kColumn = 25;  // where help texts begin
+constexpr std::size_t kColumn = 26;  // where help texts begin
 constexpr std::string_view kDefaultVerb = "train";
 
 }  // namespace
@@ -86,8 +86,11 @@ std::string text_of(const CLI::Option& option) {
   const bool known = !value.empty() && value != "[]" && value != "{}";
   if (option.get_type_size() != 0 && known) text += " (default: " + value + ")";
   if (!option.get_needs().empty()) text += "; with " + flag_list(option.get_needs());
-  if (!option.get_excludes().empty()) text += "; not with " + flag_list(option.get_excludes());
   return text;
+}
+
+std::string exclusions_of(const CLI::Option& option) {
+  return option.get_excludes().empty() ? "" : "; not with " + flag_list(option.get_excludes());
 }
 
 namespace {
@@ -109,14 +112,14 @@ std::string command_rows(const CLI::App& app) {
   return out;
 }
 
-/// The verbs under the headings of their groups, each with its example.
+/// The verbs under the headings of their groups.
 std::string verb_rows(const CLI::App& app) {
   std::string out, heading;
   for (const CLI::App* verb : app.get_subcommands(nullptr)) {
     if (verb->get_name() == kDefaultVerb) continue;
-    if (verb->get_group() != heading) out += "\n" + verb->get_group() + ":\n";
+    if (verb->get_group() != heading) out += verb->get_group() + ":\n";
     heading = verb->get_group();
-    out += row(verb->get_name(), verb->get_description()) + "    " + verb->get_footer() + "\n";
+    out += row(verb->get_name(), verb->get_description());
   }
   return out;
 }
@@ -128,8 +131,7 @@ std::string example_of(const CLI::App& app) {
 std::string program_help(const CLI::App& app, const CLI::App& train) {
   return app.get_description() + "\n\nUsage: " + usage_line(train, app.get_name()) + "\n       " +
          app.get_name() + " VERB [FLAGS]\n" + example_of(train) +
-         rows_of(train, false, "Flags of 'train --config FILE'") +
-         "\nVerbs, each with an example ('train VERB --help' lists the flags of one)\n" +
+         "\nVerbs, with flags in 'train VERB --help' ('train train --help' for training)\n" +
          verb_rows(app) + rows_of(app, false, "Flags");
 }
 

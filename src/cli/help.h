@@ -1,4 +1,4 @@
-// The text of --help: at most 80 columns, the flags of `train --config` first.
+// The text of --help: at most 80 columns, that of a verb fits a screen.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,8 +22,10 @@ class HelpText final : public CLI::FormatterBase {
 [[nodiscard]] std::string usage_of(const CLI::Option& option);
 /// The arguments, or the flags, that help lists.
 [[nodiscard]] std::vector<const CLI::Option*> shown_options(const CLI::App& app, bool arguments);
-/// The help text, the default, and the flags it requires or excludes.
+/// The help text, the default, and the flags it requires.
 [[nodiscard]] std::string text_of(const CLI::Option& option);
+/// "; not with --csv": the flags that it excludes, which manual pages list; or "".
+[[nodiscard]] std::string exclusions_of(const CLI::Option& option);
 /// "train check --config FILE [FLAGS]", where `name` is "train check".
 [[nodiscard]] std::string usage_line(const CLI::App& app, const std::string& name);
 

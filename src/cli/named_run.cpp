@@ -24,7 +24,7 @@ bool speaks() {
   return !identity || (identity->rank == 0 && !train_started(*identity));
 }
 
-/// `text`, which is no run, as a run; itself if it may be something else.
+/// `text`, which is not a run, as a run; itself if it may be something else.
 std::string run_named(const std::string& text) {
   std::error_code ignored;
   if (const auto newest = newest_run(text)) return newest->string();

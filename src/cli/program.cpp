@@ -77,7 +77,7 @@ void refuse_empty_values(const CLI::App& verb) {
     const std::vector<std::string>& values = option->results();
     const bool text = std::ranges::find(kTexts, option->get_name()) != kTexts.end();
     if (text || std::ranges::find(values, "") == values.end()) continue;
-    refuse_command(option->get_name() + ": '' is no value; give one, or leave it out");
+    refuse_command(option->get_name() + ": '' is not a value; give one, or leave it out");
   }
   for (const CLI::App* part : verb.get_subcommands()) refuse_empty_values(*part);
 }

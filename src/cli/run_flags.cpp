@@ -101,8 +101,7 @@ void refuse_network_file(const fs::path& path) {
 
 void add_run_flags(CLI::App& app, RunFlags& flags, const Context& context) {
   app.add_option("FILE,--config", flags.config,
-                 "run file: a path, or a name in configs/, or a run, for its config; --config may "
-                 "be omitted before a path")
+                 "run file: a path, a name in configs/, or a run folder")
       ->required()
       ->transform(newest_run_of_name(context))
       ->type_name("FILE");
@@ -112,8 +111,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags, const Context& context) {
 void add_data_flags(CLI::App& app, DataCheck& check, const std::string& changed) {
   app.add_flag("--changed-data", check.changed, changed);
   app.add_flag("--check-data", check.all_files,
-               "compare the contents of every file of the run's data, not only of those whose time "
-               "has changed");
+               "compare all data files by contents, whatever their time");
 }
 
 CLI::Option* add_set_flag(CLI::App& app, std::vector<std::string>& overrides) {
@@ -130,12 +128,11 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
   take_one_of(app.add_option("--device", flags.device, "reference: plain loops, slow and exact"),
               {"cpu", "reference"});
   take_one_of(app.add_option("--precision", flags.precision,
-                             "short for --set precision=P; fp64 is of --device reference"),
+                             "the run's 'precision'; fp64 with --device reference"),
               {"fp32", "tf32", "bf16", "fp16", "fp64"});
-  app.add_flag("--no-tune", flags.no_tune,
-               "skip auto-tuning: a GPU takes cuDNN's first engines, the CPU oneDNN's");
-  add_count(app, "--threads", flags.threads, "CPU threads; 0: the config's, else all cores", 0,
-            1024);
+  app.add_flag("--no-tune", flags.no_tune, "skip auto-tuning: cuDNN's first engines, or oneDNN");
+  add_count(app, "--threads", flags.threads, "CPU threads (default: the config's, or all)", 0, 1024)
+      ->default_str("");
 }
 
 std::vector<fs::path> config_folders() {

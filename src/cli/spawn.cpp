@@ -181,23 +181,17 @@ HostsSpawn hosts_of_file(const std::string& file, int ranks_per_host) {
 }
 
 void add_host_flags(CLI::App& app, SpawnFlags& flags) {
-  add_count(
-      app, "--replicas", flags.replicas,
-      "ranks on this machine: on the CPU with --gpus 0, else on the GPUs, which they share if "
-      "there are more ranks than GPUs",
-      1, kMostReplicas);
-  app.add_option("--hosts", flags.hosts,
-                 "file with one host per line: start the same ranks on each, through mpirun")
+  add_count(app, "--replicas", flags.replicas, "ranks here: on the GPUs, or the CPU with --gpus 0",
+            1, kMostReplicas);
+  app.add_option("--hosts", flags.hosts, "start these ranks on each host of a file (mpirun)")
       ->type_name("FILE");
-  app.add_option("--sync-dir", flags.sync_dir,
-                 "with --hosts: first copy the current folder there with rsync, and run there")
+  app.add_option("--sync-dir", flags.sync_dir, "rsync the current folder to --hosts, and run there")
       ->type_name("FOLDER");
 }
 
 void add_spawn_flags(CLI::App& app, SpawnFlags& flags) {
   add_host_flags(app, flags);
-  add_count(app, "--max-restarts", flags.max_restarts,
-            "after a rank died (exit 8), restart from the last checkpoint at most N times", 0,
+  add_count(app, "--max-restarts", flags.max_restarts, "restart up to N times after a rank died", 0,
             1000);
 }
 

@@ -16,13 +16,10 @@ void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& contex
   add_count(app, "--epochs", flags.epochs, "short for --set epochs=N", 1);
   CLI::Option* init =
       app.add_option("--init", flags.init,
-                     "start with the weights of a safetensors file, a checkpoint folder or a run "
-                     "(its best checkpoint), in place of the config's 'init'")
+                     "weights to start with, in place of 'init': .safetensors, checkpoint or run")
           ->transform(newest_run_of_name(context))
           ->type_name("PATH");
-  app.add_option("--init-skip", flags.init_skip,
-                 "layers that keep their random initial values, for instance a new head: a pattern "
-                 "as in 'freeze:' (repeatable, or comma-separated)")
+  app.add_option("--init-skip", flags.init_skip, "layers to leave new: patterns, repeatable")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->needs(init)
@@ -30,7 +27,7 @@ void add_trained_flags(CLI::App& app, TrainedFlags& flags, const Context& contex
 }
 
 void add_time_flag(CLI::App& app, double& seconds, const std::string& text) {
-  app.add_option("--max-time", seconds, text + ": 90, 90s, 5m, 2h, 1h30m")
+  app.add_option("--max-time", seconds, text + " after: 90s, 5m, 1h30m")
       ->transform(duration())
       ->default_str("")
       ->type_name("TIME");
@@ -38,15 +35,14 @@ void add_time_flag(CLI::App& app, double& seconds, const std::string& text) {
 
 void add_start_flags(CLI::App& app, StartFlags& flags, const Context& context) {
   add_trained_flags(app, flags, context);
-  app.add_option("--out", flags.out, "run folder (default: runs/NAME/ and the next free number)")
+  app.add_option("--out", flags.out, "run folder (default: runs/NAME/0001, 0002, ...)")
       ->type_name("FOLDER");
   app.add_option("--name", flags.name, "name of the run, instead of the config's")
       ->type_name("NAME");
 }
 
 void add_image_flag(CLI::App& app, StartFlags& flags) {
-  add_output(app, "--plot,--output", flags.output,
-             "also write the curves to this .png or .svg file");
+  add_output(app, "--plot,--output", flags.output, "write the curves too, .png or .svg");
 }
 
 RunFlags with_overrides(const TrainedFlags& flags) {
@@ -73,15 +69,9 @@ std::vector<std::string> all_overrides(const StartFlags& flags) {
 
 }  // namespace
 
-InitFlags init_flags(const TrainedFlags& flags, const RunConfig& run) {
-  if (!flags.init.empty() || !run.init) return {.from = flags.init, .skip = flags.init_skip};
-  return {.from = run.init->from.path, .skip = run.init->skip};
-}
-
-std::optional<InitialWeights> initial_weights(const TrainedFlags& flags, const RunConfig& run) {
-  const InitFlags init = init_flags(flags, run);
-  if (init.from.empty()) return std::nullopt;
-  return read_initial_weights(init);
+std::optional<InitialWeights> initial_weights(const TrainedFlags& flags) {
+  if (flags.init.empty()) return std::nullopt;
+  return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
 }
 
 TrainingRequest request_of(const StartFlags& flags, const Context& context) {

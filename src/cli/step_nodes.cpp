@@ -83,7 +83,7 @@ std::string prediction_json(const CountedStep& step) {
       "node_rates are fitted to a profile of an H100 in bf16, and the same on every GPU and in "
       "every "
       "precision",
-      "nodes beside run at the same time as the others, which they do not slow down",
+      "nodes of the side queue run at the same time as the others and do not slow them down",
       "images come from the host, and no engine adds a convolution's bias"};
   return json_text(json);
 }

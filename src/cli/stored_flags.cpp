@@ -49,14 +49,13 @@ void work_on_rank(const StoredFlags& flags, const Context& own,
 
 void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context) {
   add_run(app, "run", flags.path,
-          "run folder, for its best weights, or runs/NAME, for the newest run there; or a "
-          "checkpoint in one: its folder, the file checkpoints/best or checkpoints/last, or "
-          "a .safetensors file",
+          "run folder (its best weights), runs/NAME (its newest run), or "
+          "a checkpoint: folder, checkpoints/last, .safetensors",
           context)
       ->required()
       ->type_name("RUN|CHECKPOINT");
-  add_count(app, "--batch", flags.batch,
-            "batch size, whatever the number of ranks; without it the run's", 1, 1'000'000)
+  add_count(app, "--batch", flags.batch, "batch size over all ranks (default: the run's)", 1,
+            1'000'000)
       ->default_str("");
   add_device_flags(app, flags.run);
   add_host_flags(app, flags.spawn);

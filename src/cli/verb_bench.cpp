@@ -144,31 +144,24 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
 }
 
 void add_step_flags(CLI::App& app, BenchFlags& flags) {
-  app.add_flag("--layers", flags.options.layers,
-               "time each step of the plan, on a GPU each node of a step");
+  app.add_flag("--layers", flags.options.layers, "time each op of a step, on a GPU each node");
   add_output(app, "--node-times", flags.node_times,
-             "write when each kernel runs within a step, as JSON lines (of a GPU, and of a build "
-             "with TRAINYARD_NODE_TIMES)");
-  app.add_option(
-         "--compare", flags.compare,
-         "JSON lines with other programs' throughput for this network and batch, to compare with")
+             "JSON lines of when a GPU's kernels run in a step, in builds with "
+             "TRAINYARD_NODE_TIMES");
+  app.add_option("--compare", flags.compare, "other programs' throughput, JSON lines, to compare")
       ->type_name("FILE");
 }
 
 /// All of them require --scaling, which excludes those of add_step_flags().
 void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
   CLI::Option* const scaling =
-      app.add_option(
-             "--scaling", flags.counts,
-             "train on each number of ranks, as in 1,2,4, and report what limits the speed-up")
+      app.add_option("--scaling", flags.counts,
+                     "numbers of ranks, as 1,2,4: what limits the speed-up")
           ->type_name("LIST");
   scaling->excludes("--layers")->excludes("--node-times")->excludes("--compare");
-  add_count(app, "--rounds", flags.rounds,
-            "starts of each number of ranks, in turn; of a suite's rows 1 unless given", 1, 1000);
-  app.add_flag("--inference", flags.inference,
-               "with --scaling or --suite: forward passes over a batch on the device");
-  add_output(app, "--plot,--output", flags.output,
-             "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it");
+  add_count(app, "--rounds", flags.rounds, "starts of each number of ranks; suites: 1", 1, 1000);
+  app.add_flag("--inference", flags.inference, "with --scaling or --suite: forward passes only");
+  add_output(app, "--plot,--output", flags.output, "plot (scaling.png), with a .csv next to it");
   add_host_flags(app, flags.spawn);
   for (const char* name : {"--replicas", "--hosts", "--sync-dir"}) {
     app.get_option(name)->needs(scaling);
@@ -177,15 +170,12 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
 
 void add_suite_flags(CLI::App& app, SuiteFlags& flags) {
   CLI::Option* const suite =
-      app.add_option(
-             "--suite", flags.name,
-             "instead of a run file: measure the rows of a published benchmark, and show its "
-             "figures beside ours")
+      app.add_option("--suite", flags.name, "instead of a run file: a published benchmark's rows")
           ->type_name("NAME");
   suite->excludes("--config")->excludes("--layers")->excludes("--node-times");
   suite->excludes("--compare");
   suite->excludes("--replicas")->excludes("--hosts")->excludes("--sync-dir");
-  app.add_option("--rows", flags.rows, "with --suite: only these of its configs, as in a,b")
+  app.add_option("--rows", flags.rows, "only these of its configs, as in a,b")
       ->type_name("LIST")
       ->needs(suite);
 }

@@ -130,8 +130,7 @@ void declare_check(CLI::App& app, const Context& context, Action& action) {
   add_start_flags(app, *flags, context);
   add_image_flag(app, *flags);
   add_host_flags(app, flags->spawn);
-  app.add_flag("--show-config", flags->show_config,
-               "first print the run file with every default, as in a run's config.yaml");
+  app.add_flag("--show-config", flags->show_config, "first print the run file with every default");
   action = [flags, context] { return check_in_ranks(*flags, context); };
 }
 

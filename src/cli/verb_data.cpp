@@ -291,7 +291,7 @@ void add_make(CLI::App& data, MakeFlags& flags) {
   CLI::App* make = data.add_subcommand("make", "generate a data set");
   make->require_subcommand(1);
   CLI::App* shapes = make->add_subcommand(
-      "shapes", "10 classes of drawn shapes, 32x32, in CIFAR-10's binary layout");
+      "shapes", "10 classes of simple shapes, 32x32, in CIFAR-10's binary layout");
   shapes->add_option("destination", flags.folder, "folder, new or empty")
       ->required()
       ->type_name("FOLDER");

@@ -68,15 +68,12 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<EvalFlags>();  // shared with the action, which outlives parsing
   add_stored_flags(app, flags->stored, context);
   app.add_option("--data", flags->request.data,
-                 "a split of the run, or a folder with a folder of images for each class of it")
+                 "a split of the run, or a folder with a folder per class")
       ->type_name("val|train|FOLDER");
-  add_data_flags(app, flags->check,
-                 "evaluate although the split of the run has changed since it was trained");
-  add_count(app, "--top-k", flags->request.top,
-            "k of the top-k accuracy, where there are more classes", 1, 1'000'000)
+  add_data_flags(app, flags->check, "evaluate although the run's split has changed");
+  add_count(app, "--top-k", flags->request.top, "k of the top-k accuracy", 1, 1'000'000)
       ->type_name("K");
-  app.add_option("--out", flags->out,
-                 "folder of the tables and plots; without it the folder eval of the run")
+  app.add_option("--out", flags->out, "folder of the tables and plots (default: RUN/eval)")
       ->type_name("FOLDER");
   app.add_flag("--json", flags->json, "the numbers as one line of JSON");
   action = [flags, context] {

@@ -23,7 +23,7 @@ struct FindFlags : TrainedFlags {
   bool json = false;
 };
 
-/// Diverging at once is no result: there is no rate to begin with.
+/// Diverging at once is not a result: there is no rate to begin with.
 int exit_code_of(const RateSearch& search) {
   return search.steps.empty() ? static_cast<int>(ErrorKind::diverged) : 0;
 }
@@ -77,7 +77,7 @@ void declare_find_lr(CLI::App& app, const Context& context, Action& action) {
   app.get_option("--epochs")
       ->description("as many steps as N epochs have, instead of --steps")
       ->excludes("--steps");
-  add_time_flag(app, flags->max_seconds, "end the test after this time");
+  add_time_flag(app, flags->max_seconds, "end the test");
   action = [flags, context] { return find_rate(*flags, context); };
 }
 

@@ -97,7 +97,9 @@ std::string tagged(std::span<const Fact> facts) {
 
 std::string tagged(const std::vector<const CLI::Option*>& options) {
   std::string out;
-  for (const CLI::Option* option : options) out += tagged(usage_of(*option), text_of(*option));
+  for (const CLI::Option* option : options) {
+    out += tagged(usage_of(*option), text_of(*option) + exclusions_of(*option));
+  }
   return out;
 }
 

@@ -77,7 +77,7 @@ void add_curve_flags(CLI::App& app, CurveChoice& choice) {
                  "weight of the earlier values in a running mean, as in TensorBoard: 0.9")
       ->check(number_between(0, 0.9999))
       ->type_name("FACTOR");
-  app.add_option("--title", choice.title, "of the plot")->type_name("WORDS");
+  app.add_option("--title", choice.title, "title of the plot")->type_name("WORDS");
 }
 
 void add_schedule_flags(CLI::App& app, PlotFlags& flags) {

@@ -233,11 +233,10 @@ int predict(const PredictFlags& flags, const Context& context) {
 void declare_predict(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<PredictFlags>();  // shared with the action, which outlives parsing
   add_stored_flags(app, flags->stored, context);
-  app.add_option("inputs", flags->inputs.paths,
-                 "images, folders of them, .txt files with a path a line; text models: files with "
-                 "one text per line; -: such lines on standard input; of other sources files like "
-                 "the run's: .csv, .tsv, .npz, .npy, .safetensors. Images of another size are "
-                 "stretched to that of the run's samples, unless its source has a rule")
+  app.add_option(
+         "inputs", flags->inputs.paths,
+         "images, folders, .txt files with a path or text per line, - for standard input, or "
+         "files like the run's: .csv, .tsv, .npz, .npy, .safetensors")
       ->type_name("INPUT...");
   app.add_option("--text", flags->inputs.texts, "a text (repeatable)")
       ->allow_extra_args(false)
@@ -245,13 +244,10 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
   add_count(app, "--top-k", flags->top, "classes of each prediction", 1, 1'000'000)->type_name("K");
   auto* const csv = app.add_flag("--csv", flags->csv, "a CSV table with a header");
   app.add_flag("--json", flags->json, "JSON lines")->excludes(csv);
-  app.add_option("--layer", flags->layer,
-                 "the outputs of this layer in place of the predictions; train summary prints the "
-                 "names of layers")
+  app.add_option("--layer", flags->layer, "print this layer's outputs ('train summary' has names)")
       ->type_name("NAME");
   app.add_option("--output", flags->output,
-                 "write the predictions to this file too, by its ending a .csv table, a .json "
-                 "array, or .npy: float32, a row of probabilities or values for each input")
+                 "write the predictions to this file too: .csv, .json or .npy")
       ->type_name("FILE");
   action = [flags, context] { return predict(*flags, context); };
 }

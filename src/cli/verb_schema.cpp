@@ -19,7 +19,7 @@ struct SchemaFlags {
 void declare_schema(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<SchemaFlags>();  // shared with the action, which outlives parsing
   app.add_flag("--network", flags->network, "for network files instead of run files");
-  app.add_flag("--reference", flags->reference, "as a Markdown reference");
+  app.add_flag("--reference", flags->reference, "print a Markdown reference");
   action = [flags] {
     const auto fields = flags->network ? describe_network() : describe_run();
     const std::string title = flags->network ? "Network files" : "Run files";

@@ -173,17 +173,14 @@ void declare_summary(CLI::App& app, const Context& context, Action& action) {
   add_run_flags(app, flags->run, context);
   app.add_flag("--json", flags->json, "as JSON");
   add_count(app, "--depth", flags->depth,
-            "one row for the layers of a block at this level of blocks; of more than 60 layers "
-            "1 unless given",
-            1, 1000);
+            "collapse blocks below this depth (default: 1 above 60 layers)", 1, 1000);
   app.add_flag("--all", flags->all, "one row for each layer, also of more than 60")
       ->excludes("--depth");
   add_output(app, "--svg", flags->svg, "draw the network there too, each kind of block once");
   auto* plan = app.add_flag("--plan", flags->plan,
                             "the steps, buffers, offsets and memory of the training plan");
   auto* target = app.add_option("--target", flags->target,
-                                "with --plan: the plan for a GPU, even if this machine has none, "
-                                "the nodes and bytes of its step, and a predicted time");
+                                "the plan for a GPU, even without one, with a predicted time");
   take_one_of(target->needs(plan), {"cuda"});
   app.add_flag("--expand", flags->expand, "the network as YAML with blocks and loops expanded");
   for (const char* whole : {"--json", "--plan", "--expand"}) {

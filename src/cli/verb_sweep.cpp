@@ -188,13 +188,13 @@ std::vector<std::string> arguments_of(const SweepFlags& flags, const Sweep& swee
   return words;
 }
 
-/// "12 runs, 2 at a time: 5 are over, 1 continues, 6 start | sweeps/tiny".
+/// "12 runs, 2 at a time: 5 finished, 1 to resume, 6 new | sweeps/tiny".
 std::string start_text(const Sweep& sweep) {
   const auto count = [&](auto... states) {
     return std::ranges::count_if(
         sweep.runs, [&](const SweepRun& run) { return ((run.before == states) || ...); });
   };
-  return fmt::format("{}, {} at a time: {} over, {} to continue, {} to start | {}",
+  return fmt::format("{}, {} at a time: {} finished, {} to resume, {} new | {}",
                      count_text(std::ssize(sweep.runs), "run"), sweep.jobs,
                      count(SweepProgress::completed, SweepProgress::diverged),
                      count(SweepProgress::unfinished), count(SweepProgress::none),
@@ -300,29 +300,23 @@ int sweep_runs(const SweepFlags& flags, const Context& context) {
 void declare_sweep(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<SweepFlags>();  // shared with the action, which outlives parsing
   add_trained_flags(app, *flags, context);
-  app.add_option("--grid", flags->grid,
-                 "a key and its values (repeatable; every combination is a run): KEY=A,B,C, "
-                 "KEY=log:1e-4..1e-1:4 for 4 points, with --random KEY=log:1e-4..1e-1 or "
-                 "KEY=lin:0..0.5")
+  app.add_option(
+         "--grid", flags->grid,
+         "a key and its values (repeatable): KEY=A,B,C, KEY=log:1e-4..1e-1:4; with --random "
+         "ranges: KEY=lin:0..0.5")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUES");
-  add_count(app, "--seeds", flags->seeds,
-            "each run with N seeds, from that of the config or of --seed; then their mean and "
-            "deviation too",
-            1, 10'000);
+  add_count(app, "--seeds", flags->seeds, "N seeds for each run, with mean and deviation", 1,
+            10'000);
   add_count(app, "--random", flags->random, "draw N combinations instead of running all", 1,
             10'000);
   add_count(app, "--random-seed", flags->random_seed, "seed of the draws of --random", 0);
-  add_count(app, "--jobs", flags->jobs, "runs at a time (default: one for each of --gpus, else 1)",
-            1, 1024);
+  add_count(app, "--jobs", flags->jobs, "runs at a time (default: one per GPU of --gpus, or 1)", 1,
+            1024);
   app.add_option("--out", flags->out, "folder of the sweep (default: sweeps/NAME)")
       ->type_name("FOLDER");
-  add_time_flag(app, flags->max_seconds,
-                "of the sweep: save the runs that go on, start no other, exit 75, and the same "
-                "command continues");
-  add_data_flags(app, flags->check,
-                 "continue although the data have changed since the runs began; runs that have "
-                 "ended stay as they are");
+  add_time_flag(app, flags->max_seconds, "stop the sweep, resumably (exit 75)");
+  add_data_flags(app, flags->check, "continue although the data have changed");
   app.add_flag("--dry-run", flags->dry_run, "list the runs and start none");
   action = [flags, context] { return sweep_runs(*flags, context); };
 }

@@ -46,8 +46,8 @@ struct TrainFlags : StartFlags {
 
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
   add_image_flag(app, flags);
-  add_time_flag(app, flags.max_seconds, "save and stop after this time (exit 75)");
-  take_one_of(app.add_option("--log", flags.log, "the form of what is printed"),
+  add_time_flag(app, flags.max_seconds, "save and stop (exit 75)");
+  take_one_of(app.add_option("--log", flags.log, "form of what is printed"),
               {"keras", "json", "plain"});
   app.add_flag("-q,--quiet", flags.quiet, "print only errors and warnings");
   app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
@@ -310,11 +310,8 @@ void declare_train(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
   add_start_flags(app, *flags, context);
   app.add_flag("--resume", flags->resume, "continue --out, or this config's newest unfinished run");
-  app.add_flag("--skip-done", flags->skip_done,
-               "do nothing if a run of this config, --init, global batch and data has completed");
-  add_data_flags(app, flags->check,
-                 "with --skip-done: start a new run although the data have changed since one "
-                 "completed; with --resume: continue on them as they are now");
+  app.add_flag("--skip-done", flags->skip_done, "do nothing if this run has completed before");
+  add_data_flags(app, flags->check, "with --resume, --skip-done: accept changed data");
   add_spawn_flags(app, flags->spawn);
   add_output_flags(app, *flags);
   action = [flags, context] { return train_in_ranks(*flags, context); };
@@ -328,8 +325,7 @@ void declare_resume(CLI::App& app, const Context& context, Action& action) {
   add_device_flags(app, flags->run);
   add_spawn_flags(app, flags->spawn);
   add_output_flags(app, *flags);
-  add_data_flags(app, flags->check,
-                 "continue although the data have changed since the run began, and record it");
+  add_data_flags(app, flags->check, "continue although the data have changed");
   action = [flags, context] { return resume_in_ranks(*flags, context); };
 }
 

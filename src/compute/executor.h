@@ -10,8 +10,8 @@
 // and the run stores the choices.
 //
 // A gradient that is added to another is of an engine that adds (beta = 1); if none is left, a
-// kernel of ours adds what another engine leaves in the workspace, and the choice says so. Weights
-// that a GPU reads in another type and order are packed by one launch after every change
+// kernel of ours adds what another engine leaves in the workspace; the choice records which.
+// Weights that a GPU reads in another type and order are packed by one launch after every change
 // (copy/packed_parameters.h).
 #pragma once
 

@@ -138,7 +138,7 @@ void Fields::State::adopt(Fields& body, std::string_view key, const std::string&
 
 void Fields::State::wrong(const Node& value, std::string_view key, const std::string& wanted,
                           std::string hint) const {
-  // `early_stop: false` is no value of its first key.
+  // `early_stop: false` is not a value of its first key.
   const bool off = &value == node && value.kind == Node::Kind::boolean && !value.boolean;
   if (off && parent != nullptr) hint = "; without '" + what + "', leave it out or set it to null";
   diagnostics->error(value.where, "'" + std::string(key) + "' must be " + wanted + ", found " +

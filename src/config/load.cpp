@@ -110,7 +110,7 @@ constexpr Fault kFaults[] = {
     {"unknown escape",
      "unknown escape in double quotes; write \\\\ for a backslash, or use single quotes"},
     {"bad character", "an escape in double quotes lacks hexadecimal digits"},
-    {"invalid unicode", "an escape in double quotes is no character"},
+    {"invalid unicode", "an escape in double quotes is not a character"},
     {"cannot assign multiple anchors", "a value has two anchors (&NAME); remove one"},
     {"cannot assign multiple tags", "a value has two tags (!TAG); remove them"},
     {"the referenced anchor",
@@ -158,7 +158,7 @@ Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
   }
   // Opening a pipe would wait for its writer.
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    refuse_file(name, "is no ordinary file but a pipe or a device; expected a YAML file");
+    refuse_file(name, "is not an ordinary file but a pipe or a device; expected a YAML file");
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);

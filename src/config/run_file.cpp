@@ -29,7 +29,7 @@ bool is_rival(const ExclusiveKeys& exclusive_keys, const std::string& key) {
              exclusive_keys.keys.end();
 }
 
-// Drops keys of `base` that `over` replaces by naming a rival key.
+// Drops keys of `base` that `over` replaces by naming a key that excludes them.
 void drop_rivals(Node& base, const Node& over, std::span<const ExclusiveKeys> exclusive_keys,
                  const std::string& path) {
   for (const ExclusiveKeys& rule : exclusive_keys) {

@@ -1,9 +1,9 @@
 // A GPU that counts: everything that a model needs of a GPU, without one.
 //
 // The folder counted holds its device, executors and launches, which enqueue what a GPU's do, as
-// entries of a log, and compute nothing: its memory is addresses without pages. `train summary
-// --plan --target cuda` and `train bench` on a GPU run a step on it, and predict a time
-// (bench/counted_step.h). A stand-in's captured steps have the same nodes.
+// entries of a log, and compute nothing: it hands out addresses, but allocates nothing.
+// `train summary --plan --target cuda` and `train bench` on a GPU run a step on it, and predict a
+// time (bench/counted_step.h). A stand-in's captured steps have the same nodes.
 #pragma once
 
 #include <memory>

@@ -95,7 +95,7 @@ void emit_lp_pool(const OnnxLayer& layer) {
   const auto& op = layer.op<PoolOp>();
   const auto p = static_cast<std::int64_t>(op.values().p);
   if (static_cast<double>(p) != op.values().p) {
-    throw Inexpressible("has a p that is no whole number, and ONNX's LpPool takes no other");
+    throw Inexpressible("has a p that is not a whole number, and ONNX's LpPool takes no other");
   }
   const PoolOp::Geometry window = op.geometry(layer.input_shape());
   const Margins& pads = window.margins;

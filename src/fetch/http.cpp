@@ -234,7 +234,7 @@ Descriptor open_part(const fs::path& path) {
   if (part && fs::is_regular_file(fs::symlink_status(path, ignored))) return part;
   if (part || reason == ELOOP || reason == ENXIO) {
     throw Error(ErrorKind::disk, "cannot write '" + path.string() +
-                                     "': it is no ordinary file; remove it, then try again");
+                                     "': it is not an ordinary file; remove it, then try again");
   }
   fail_to_write(path, reason);
 }
@@ -246,7 +246,7 @@ void require_file_at(const std::string& url) {
   const fs::file_status status =
       url.starts_with(kLocal) ? fs::status(url.substr(kLocal.size()), ignored) : fs::file_status();
   if (!fs::exists(status) || fs::is_regular_file(status)) return;
-  throw Error(ErrorKind::data, "cannot fetch " + url + ": it is no ordinary file");
+  throw Error(ErrorKind::data, "cannot fetch " + url + ": it is not an ordinary file");
 }
 
 }  // namespace

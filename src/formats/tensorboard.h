@@ -53,7 +53,7 @@ struct EventPlace {
 /// The beginning of an event file.
 struct EventsBefore {
   std::size_t bytes = 0;
-  bool damaged = false;  // what follows is no whole record
+  bool damaged = false;  // what follows is not a whole record
 };
 
 /// The records of `file` before the first one of `step` or a later step.

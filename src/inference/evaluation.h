@@ -15,7 +15,7 @@ namespace trainyard {
 struct EvaluationRequest {
   std::string data = "val";  // see open_evaluated()
   std::int64_t top = 5;      // k of the top-k accuracy
-  std::int64_t batch = 0;    // samples of a pass; 0: those of the run on one rank
+  std::int64_t batch = 0;    // batch size; 0: the run's on one rank
 };
 
 /// A number and its name: "loss", "accuracy", "top5_accuracy".

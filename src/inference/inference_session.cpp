@@ -29,7 +29,7 @@ ModelOptions options_of(const RunConfig& run, const SessionDevice& device,
   ModelOptions options = model_options(run, device, 1, nullptr, 0);
   options.train = false;
   options.slots = 0;
-  options.average = std::nullopt;  // the stored weights are the ones that are judged
+  options.average = std::nullopt;  // the stored weights are those that are evaluated
   options.kept_outputs = kept_outputs;
   return options;
 }

@@ -35,7 +35,7 @@ struct InferenceData {
 };
 
 struct InferenceOptions {
-  std::int64_t batch = 0;     // samples of a pass; 0: those of the run on one rank
+  std::int64_t batch = 0;     // batch size; 0: the run's on one rank
   bool keep_outputs = false;  // Model::output_rows()
   bool unlabelled = false;    // the samples have labels without a meaning, and no other targets
   std::vector<std::shared_ptr<const Metric>> metrics =

@@ -58,7 +58,7 @@ struct PredictionForm {
 using TakeRows = std::function<void(std::span<const float> rows)>;
 
 struct PredictionRequest {
-  std::int64_t batch = 0;  // samples of a pass; 0: those of the run on one rank
+  std::int64_t batch = 0;  // batch size; 0: the run's on one rank
   std::string layer = "";  // layer whose outputs are asked for; "": the last one
 };
 

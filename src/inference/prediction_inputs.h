@@ -49,7 +49,7 @@ struct PredictionInput {
 
 /// Inputs as samples of the model, with labels of 0. Texts become tokens as the run's source made
 /// them. An image that cannot be decoded is a fault (InferenceData::faults). Throws Error{data} for
-/// a file that is no image, or a text that cannot be tokens;
+/// a file that is not an image, or a text that cannot be tokens;
 /// Error{config} for a run whose samples are neither images nor texts with one label;
 /// Error{checkpoint} if its vocabulary is missing or another one.
 [[nodiscard]] InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,

@@ -65,7 +65,7 @@ struct BatchPart {
 /// recorded work, which is therefore recorded once for each slot.
 class BatchMemory {
  public:
-  /// The homes of parts that are not in_place must be close together, as those of ModelMemory's
+  /// The places of parts that are not in_place must be close together, as those of ModelMemory's
   /// inputs and sample indices are: everything from the first to the last is copied. Throws
   /// Error{memory}.
   BatchMemory(const Compute& compute, std::vector<BatchPart> parts);

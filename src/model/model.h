@@ -124,7 +124,7 @@ class Model {
   /// of them. Their average begins as what was loaded, and after a step follows it; both copies'
   /// packed weights follow.
   void publish_weights(WeightChange change);
-  /// The copy that evaluation reads: what is judged, and saved as the model's weights.
+  /// The copy that evaluation reads, and that is saved as the model's weights.
   [[nodiscard]] WeightBlocks judged_weights() const {
     return judges_average() ? memory_->averaged() : memory_->trained();
   }

@@ -46,7 +46,7 @@ struct TrainingGraph {
   std::vector<GraphMetric> metrics;
 };
 
-/// What a network is trained and judged by.
+/// Losses and metrics of a network.
 struct Objectives {
   std::vector<std::shared_ptr<const LossOp>> losses;  // at least one, at most kMostLosses
   std::vector<std::shared_ptr<const Metric>> metrics;

@@ -36,7 +36,7 @@ void set_defaults(RecurrentAttributes& recurrent, config::Profile profile) {
 void declare_gates(config::Fields& fields, RecurrentAttributes& recurrent) {
   if (recurrent.cell == Cell::simple_rnn) return;
   fields.field("gates", recurrent.gates,
-               "of the gates: hard_sigmoid (0.2 x + 0.5 cut to [0, 1]) or sigmoid");
+               "function of the gates: hard_sigmoid (0.2 x + 0.5 cut to [0, 1]) or sigmoid");
   if (recurrent.cell == Cell::lstm) {
     fields.field("forget_bias", recurrent.forget_bias,
                  "start the forget gate's bias at 1 and not as the others");
@@ -86,9 +86,10 @@ void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
   fields.field("return_sequences", recurrent.return_sequences,
                "put out the state after every step, not after the last alone");
   fields.field("activation", recurrent.activation,
-               recurrent.cell == Cell::lstm  ? "of the new values and of the cell: tanh or relu"
-               : recurrent.cell == Cell::gru ? "of the new values: tanh or relu"
-                                             : "of the state: tanh or relu");
+               recurrent.cell == Cell::lstm
+                   ? "function of the new values and the cell: tanh or relu"
+               : recurrent.cell == Cell::gru ? "function of the new values: tanh or relu"
+                                             : "function of the state: tanh or relu");
   declare_gates(fields, recurrent);
   declare_initializer(fields, "init", recurrent.init, "initializer of the inputs' weights");
   declare_initializer(fields, "recurrent_init", recurrent.recurrent_init,

@@ -66,7 +66,7 @@ struct GradientFinish {
 /// `samples / weights` makes the mean over samples that over their weights (0 without weights); the
 /// term is that of Keras's l2 in the loss, and frozen parameters have none. Where no pass writes
 /// the gradient it is 0, whatever the last step left there. Further rows add the biases that batch
-/// means lack, and the last ones sum results. The end takes the norm, and withholds the step,
+/// means lack, and the last ones sum results. The end takes the norm, and prevents the update,
 /// unless an earlier one is withheld: marks it in the state if norm or loss is not finite, or if no
 /// sample counts, which EndUpdate undoes.
 template <class T>

@@ -63,7 +63,7 @@ struct Banner {
   std::int64_t val_samples = 0;
   std::string feeding = {};     // feeding_text()
   std::int64_t parameters = 0;  // trainable and not
-  std::string copies = {};      // "their average (ema 0.999) is judged and saved"; "": one copy
+  std::string copies = {};      // "their average (ema 0.999) is evaluated and saved"; "": one copy
   std::string init;             // a description of --init, in lines; "" without it
   std::string judged;           // the metric that decides the best, "val_accuracy"
   std::string unit = "img";     // what samples are called in a throughput: "img", "seq"

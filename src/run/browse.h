@@ -26,7 +26,7 @@ struct BrowsedSamples {
 };
 
 /// Each row has a sample as its source gives it, then what the network gets of it in consecutive
-/// epochs, before `preprocess`, whose values are no colours: that is the only difference to the
+/// epochs, before `preprocess`, whose output is not in colours: that is the only difference to the
 /// network's input, whose range the facts give. Below a mixture is the other label, with its share.
 /// Values of 8-bit sources are shown as they are, rounded and cut to 0..255; those of others are
 /// mapped from the range of the originals shown. A function of the run file, its seed and the

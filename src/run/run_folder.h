@@ -97,7 +97,7 @@ void require_plain_name(const std::string& name);
 /// Which checkpoint of a run has its best weights. Each state.json knows the best epoch; the
 /// pointer `best` is written after it, and may name an older one if the process died in between.
 struct BestCheckpoint {
-  std::int64_t epoch = 0;                          // 0: no epoch has been judged yet
+  std::int64_t epoch = 0;                          // 0: no epoch has been evaluated yet
   std::optional<CheckpointEntry> checkpoint = {};  // saved at its end; none: it is lost
 };
 

@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-constexpr const char* kWeights = "weights.safetensors";  // the copy that is judged
+constexpr const char* kWeights = "weights.safetensors";  // the copy that is evaluated
 // The other copy, if there are two.
 constexpr const char* kTrained = "trained.safetensors";
 constexpr const char* kAverage = "average.safetensors";

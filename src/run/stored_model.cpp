@@ -62,7 +62,7 @@ WeightsFile weights_of_best(const fs::path& run, const BestCheckpoint& best) {
   const fs::path checkpoints = run / "checkpoints";
   if (best.epoch == 0) {
     return because(weights_of(*load_newest_checkpoint(checkpoints)),
-                   "no epoch of '" + run.string() + "' has been judged yet");
+                   "no epoch of '" + run.string() + "' has been evaluated yet");
   }
   if (!best.checkpoint) refuse_lost(run, best.epoch);
   WeightsFile weights = weights_of(load_checkpoint(checkpoints / best.checkpoint->file_name));

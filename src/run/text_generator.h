@@ -121,8 +121,8 @@ class TextGenerator {
 /// whole samples are the same; none if a layer cannot.
 [[nodiscard]] std::optional<RunConfig> padded_run(const RunConfig& run);
 
-/// Enqueues copying the weights of `from` that are judged to `to`, a model of the same network on
-/// the same queue.
+/// Enqueues copying the weights of `from` that are evaluated to `to`, a model of the same network
+/// on the same queue.
 void copy_judged_weights(Model& from, Model& to);
 
 /// Texts that the model writes with its stored weights. Opens the run's data. Only the text of the

@@ -271,7 +271,7 @@ void TrainingRun::tell_hashes() {
   }
 }
 
-/// The texts of an epoch, which the weights that are judged write.
+/// The texts of an epoch, written with the weights that are evaluated.
 void TrainingRun::write_texts(const TrainingState& state) {
   if (!generator_) return;
   static constexpr Operation kWriting{"writing texts"};

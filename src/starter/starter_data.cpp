@@ -126,7 +126,7 @@ StarterData look_at_text(const fs::path& file) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = utf8_length(rest);
     if (length == 0 || rest.front() == '\0') {
-      throw Error(ErrorKind::data, "'" + file.string() + "' is no text in UTF-8: byte " +
+      throw Error(ErrorKind::data, "'" + file.string() + "' is not a text in UTF-8: byte " +
                                        std::to_string(text.size() - rest.size()) + " is none. " +
                                        kReadable + "; docs/language/data.md has all sources");
     }
@@ -181,7 +181,7 @@ StarterData look_at_data(const std::string& data) {
   std::string hint = config::suggestion(data, names);
   if (hint.empty()) hint = config::near_file(path);
   refuse_command("'" + data +
-                 "' is no folder or list of images, no text file, and none of the sets " +
+                 "' is neither a folder or list of images nor a text file, nor one of the sets " +
                  joined(names) + hint);
 }
 

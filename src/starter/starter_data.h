@@ -74,7 +74,7 @@ struct ImageFacts {
   Answer answer = {};
 };
 
-/// What `answer` is to learn, of images with three channels and sizes of their own. Damaged ones
+/// What `answer` is to learn, of images with three channels that differ in size. Damaged ones
 /// count for their size alone.
 [[nodiscard]] ImageFacts facts_of_images(const Dataset& set, const Answer& answer = {});
 

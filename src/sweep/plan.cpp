@@ -29,7 +29,8 @@ void require_different_keys(std::span<const SweepAxis> axes) {
   }
 }
 
-/// What `key` names below the path of a rule, "adam" of "optimizer.adam.lr"; "" if it is no rival.
+/// What `key` names below the path of a rule: "adam" in "optimizer.adam.lr"; "" if the rule has
+/// none.
 std::string rival_in(const config::ExclusiveKeys& rule, const std::string& key) {
   if (!key.starts_with(rule.path + ".")) return "";
   const std::string name = split(key.substr(rule.path.size() + 1), '.').front();

@@ -66,7 +66,7 @@ struct ResultRows {
 /// rule and updates running statistics in another, or in a rule's phases. Where the two are all
 /// that a step needs (may_merge()), the first one also sums the batch's results and unpacks the
 /// gradients, and the other one packs the weights and ends the step. A non-finite loss or gradient
-/// on any rank withholds the step, and so do weights of 0 for all its samples.
+/// on any rank prevents the update, and so do weights of 0 for all its samples.
 class OptimizerStep {
  public:
   /// Model, optimizer and rows must outlive it.

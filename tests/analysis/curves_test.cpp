@@ -36,7 +36,7 @@ TEST_CASE("a running mean weighs every earlier value by the factor, without a bi
   CHECK(means[2].y == doctest::Approx(4.0 * 0.25 / 1.75));
 }
 
-TEST_CASE("of one run colours are the splits, of several the runs; absent columns have no panel") {
+TEST_CASE("colours are the splits of one run, or several runs; absent columns have no panel") {
   const TemporaryFolder folder;
   std::vector<RecordedRun> runs = {
       read_recorded_run(write_run(folder, "a", "0.1", RunState::completed), kLater)};

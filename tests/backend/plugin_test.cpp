@@ -15,7 +15,7 @@ std::string taken(const std::vector<std::string>& files, int driver) {
   return plugin_path(root / "bin/train", driver).filename().string();
 }
 
-TEST_CASE("of several GPU parts the newest that the driver supports is loaded") {
+TEST_CASE("the newest of several GPU parts that the driver supports is loaded") {
   const std::vector<std::string> both{"libtrainyard_cuda12.so", "libtrainyard_cuda13.so"};
   CHECK(taken(both, 13000) == "libtrainyard_cuda13.so");
   CHECK(taken(both, 13020) == "libtrainyard_cuda13.so");

@@ -20,7 +20,7 @@ TEST_CASE("a library gives its functions by name, and null for names it lacks") 
   CHECK(library.file().filename() == "libm.so.6");
 }
 
-TEST_CASE("an empty path is no library, though the loader would take it for the program") {
+TEST_CASE("an empty path is not a library, though the loader would take it for the program") {
   CHECK_THROWS_AS(SharedLibrary{""}, Error);
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("what could change a terminal is shown as an escape, other letters sta
                   "2J \x9b \xff") == "\\xc2\\x9b2J \\x9b \\xff");
 }
 
-TEST_CASE("of long messages the beginnings and ends of lines are shown") {
+TEST_CASE("long messages show the beginnings and ends of lines") {
   CHECK(readable("a\nb\n") == "a\nb\n");
   const std::string line = readable("path '" + std::string(1'000'000, 'a') + "': not there");
   CHECK(line.size() < 2000);

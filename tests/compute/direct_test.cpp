@@ -1,4 +1,4 @@
-// Weight gradients by own kernels: values against plain loops in double, and bits that depend
+// Weight gradients by our kernels: values against plain loops in double, and bits that depend
 // neither on threads nor on the width of vectors.
 #include <doctest/doctest.h>
 

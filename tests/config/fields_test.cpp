@@ -122,7 +122,7 @@ TEST_CASE("null is a key that is left out, wherever it stands") {
   CHECK(settled.find("epochs")->integer == 10);
 }
 
-TEST_CASE("a part that is set to false is no value of its first key") {
+TEST_CASE("a part that is set to false is not a value of its first key") {
   sample::Run run;
   CHECK(read_into("{name: x, optimizer: adam, window: False}", run) ==
         "t.yaml:1:36: 'size' must be a whole number of at least 1 or two of them, [h, w], found "

@@ -60,7 +60,7 @@ TEST_CASE("values keep the position of the file that wrote them") {
   CHECK(path_from({"a/b.yaml", 1, 1}, "/net.yaml") == "/net.yaml");
 }
 
-TEST_CASE("naming one of several rival keys replaces the inherited one") {
+TEST_CASE("naming one of several exclusive keys replaces the inherited one") {
   const Folder folder;
   static_cast<void>(folder.file(
       "base.yaml", "batch: {per_gpu: 64, remainder: drop}\noptimizer: {sgd: {lr: 1}}\n"));

@@ -51,7 +51,7 @@ std::unique_ptr<Member> read_piecewise(Fields& fields) {
 std::unique_ptr<Member> read_hflip(Fields& fields) {
   auto member = made("hflip");
   member->value = 0.5;
-  fields.field("probability", member->value, "of a flip", {.minimum = 0, .maximum = 1});
+  fields.field("probability", member->value, "chance of a flip", {.minimum = 0, .maximum = 1});
   return member;
 }
 
@@ -82,7 +82,7 @@ std::unique_ptr<Member> read_images(Fields& fields) {
   std::string path;
   Pair size{32, 32};
   fields.required("path", path, "folder with a folder a class");
-  fields.field("size", size, "of the images", {.minimum = 1});
+  fields.field("size", size, "size of the images", {.minimum = 1});
   return member;
 }
 
@@ -117,7 +117,7 @@ std::span<const Kind<Member>> sources() {
 
 void declare(Fields& fields, Window& window) {
   static constexpr std::array<std::string_view, 2> kPads = {"valid", "same_upper"};
-  fields.required("size", window.size, "of the window", {.minimum = 1});
+  fields.required("size", window.size, "size of the window", {.minimum = 1});
   fields.field("stride", window.stride, "step of the window", {.minimum = 1});
   fields.word_or_pair("pad", window.pad, window.margin, kPads, "around the input", {.minimum = 0});
   fields.field("fill", window.fill, "value outside the image");
@@ -137,11 +137,11 @@ void declare(Fields& fields, Batch& batch) {
 }
 
 void declare(Fields& fields, Run& run) {
-  fields.required("name", run.name, "of the run");
+  fields.required("name", run.name, "name of the run");
   fields.field("epochs", run.epochs, "passes over the data", {.minimum = 1, .maximum = 10000});
-  fields.field("smoothing", run.smoothing, "of the labels", {.minimum = 0, .maximum = 1});
+  fields.field("smoothing", run.smoothing, "smoothing of the labels", {.minimum = 0, .maximum = 1});
   fields.field("deterministic", run.deterministic, "the same bits again");
-  fields.field("sizes", run.sizes, "of the input", {.minimum = 1});
+  fields.field("sizes", run.sizes, "sizes of the input", {.minimum = 1});
   fields.field("means", run.means, "a channel");
   fields.field("metrics", run.metrics, "to report");
   fields.field("clip", run.clip, "largest norm of the gradient", {.minimum = 0});

@@ -106,8 +106,8 @@ TEST_CASE("the reference of a window matches the expected text") {
   CHECK(reference_text(described<sample::Window>(), "Window") ==
         "# Window\n\n"
         "| key | value | default | meaning |\n|---|---|---|---|\n"
-        "| `size` | a whole number of at least 1 or two of them, [h, w] | required | of the window "
-        "|\n"
+        "| `size` | a whole number of at least 1 or two of them, [h, w] | required | size of the "
+        "window |\n"
         "| `stride` | a whole number of at least 1 or two of them, [h, w] | `1` | step of the "
         "window |\n"
         "| `pad` | one of `valid`, `same_upper`, or a whole number of at least 0 or two of them, "

@@ -229,7 +229,7 @@ TEST_CASE("unsuitable arrays are refused with what is expected") {
         y + ": label 1 (from 0) is -1, expected 0 to 1");
 }
 
-TEST_CASE("a file that is no array of numbers is refused with the reason") {
+TEST_CASE("a file that is not an array of numbers is refused with the reason") {
   CHECK(numpy_message("PK\3\4 and more of it") ==
         "'a.npy': is no .npy file: it does not begin with \\x93NUMPY");
   CHECK(numpy_message("\x93NUMPY" + std::string("\4\0\0\0\0\0", 6)) ==

@@ -45,7 +45,7 @@ TEST_CASE("a pipeline that a device cannot run is refused with a reason") {
   CHECK(fault(2, 0) == "more than one augmentation interpolates");
   std::vector<std::shared_ptr<const Augmentation>> crop{
       std::make_unique<CenterCrop>(config::Pair{4, 4})};
-  CHECK(DeviceImages::fault(Pipeline({1, 0, 0}, crop, {})) == "its images have sizes of their own");
+  CHECK(DeviceImages::fault(Pipeline({1, 0, 0}, crop, {})) == "its images differ in size");
   CHECK(fault(0, kMostPixelSteps + 1) == "there are more than 8 preprocessing steps");
 }
 

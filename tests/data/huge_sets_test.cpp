@@ -101,7 +101,7 @@ TEST_CASE("a folder of 200,000 images is opened by its headers once, then by its
   CHECK(second.kilobytes <= kImages * 600 / 1024);
 }
 
-TEST_CASE("of a pack of 2.1 GB at most 48 blocks stay in memory") {
+TEST_CASE("at most 48 blocks of a pack of 2.1 GB stay in memory") {
   const test::TemporaryFolder folder;
   write_pack(LargeSamples(), folder / "p", {.seed = 1, .threads = 2});
   CHECK(fs::file_size(folder / "p") > 2'100'000'000);

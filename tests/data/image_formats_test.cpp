@@ -109,7 +109,7 @@ TEST_CASE("a webp or gif that is cut off anywhere before its image ends is refus
         "'x' cannot be decoded as WebP; it is truncated or damaged");
 }
 
-TEST_CASE("of an animated gif the first image suffices") {
+TEST_CASE("the first image of an animated gif suffices") {
   const std::string gif = image_file("gif_animated.gif");
   const std::string cut = gif.substr(0, gif.size() - 60);
   CHECK(pixels_in(cut, 3) == pixels_in(image_file("gif_animated.png"), 3));

@@ -143,7 +143,7 @@ TEST_CASE("a bad table is refused with its line") {
 
 TEST_CASE("a word index that is none is refused with the reason") {
   const std::string expected = "; expected an object of words and ranks: {\"the\": 1, ...}";
-  CHECK(index_message("[1]") == "'i.json': it is no object" + expected);
+  CHECK(index_message("[1]") == "'i.json': it is not an object" + expected);
   CHECK(index_message("{}") == "'i.json': it has no words" + expected);
   CHECK(index_message(R"({"a": 0})") ==
         "'i.json': the rank of \"a\" is 0, no whole number from 1" + expected);

@@ -291,7 +291,7 @@ TEST_CASE("the columns of a list of images are a list, or the names of two") {
   CHECK(config_message(list + "columns: {image: file, label: species}}") == "no error");
   CHECK(config_message(list + "columns: {image: file}, header: false}") ==
         "run.yaml:1:63: 'columns' names columns of the first line; remove 'header: false'");
-  CHECK(config_message(list + "columns: {image: file}, path: picture}") ==
+  CHECK(config_message(list + "columns: {image: file}, path: photo}") ==
         "run.yaml:1:61: 'columns' has another name, 'file'; remove 'path'");
 }
 

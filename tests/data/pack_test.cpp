@@ -234,7 +234,7 @@ TEST_CASE("numbers of a pack's header that are not whole are refused") {
   }
 }
 
-TEST_CASE("of a pack only the blocks read last stay in memory") {
+TEST_CASE("only the blocks of a pack that were read last stay in memory") {
   const test::TemporaryFolder folder;
   SyntheticOptions options;
   options.shape = {1, 64, 64};

@@ -118,11 +118,11 @@ TEST_CASE("another split follows the training split, whatever the order of its c
     change(of_val);
     return table_message(of_val, opening);
   };
-  CHECK(
-      refused("width,kind,colour,id\n1,oak,rad,1\n") ==
-      "TABLE, line 2: column 'colour': 'rad' is no category of the training split; correct it, or "
-      "set 'unknown: ignore', with which the row has none of the column's categories; did you "
-      "mean 'red'?");
+  CHECK(refused("width,kind,colour,id\n1,oak,rad,1\n") ==
+        "TABLE, line 2: column 'colour': 'rad' is not a category of the training split; correct "
+        "it, or "
+        "set 'unknown: ignore', with which the row has none of the column's categories; did you "
+        "mean 'red'?");
   CHECK(refused("widht,kind,colour,id\n1,oak,red,1\n") ==
         "TABLE has the columns widht, kind, colour, id, but none named 'width': the training "
         "split has this column; did you mean 'widht'?");
@@ -141,7 +141,7 @@ TEST_CASE("the form of a table survives as JSON, to the bit") {
   CHECK(table_form_of(Json::parse(json_text(json_of(*set->table())))) == *set->table());
 }
 
-TEST_CASE("of a divided table the training part alone gives the form") {
+TEST_CASE("the training part of a divided table alone gives the form") {
   const test::TemporaryFolder folder;
   std::string rows = "kind,x,c\n";
   for (int i = 0; i < 40; ++i) {

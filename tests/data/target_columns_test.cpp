@@ -96,9 +96,10 @@ TEST_CASE("fields of another split follow the training split") {
   const auto val = open_table(houses(folder, head + "1,20,1,0,0,lake\n", "v.csv"), opening);
   CHECK(numbers(*val, "price", 0) == Floats{0});
   CHECK(numbers(*val, "tags", 0) == Floats{0, 1});
-  CHECK(houses_message(houses(folder, head + "1,20,1,0,0,lakes\n"), opening) ==
-        "HOUSES, line 2: column 'tags': 'lakes' is no word of the training split; correct it; did "
-        "you mean 'lake'?");
+  CHECK(
+      houses_message(houses(folder, head + "1,20,1,0,0,lakes\n"), opening) ==
+      "HOUSES, line 2: column 'tags': 'lakes' is not a word of the training split; correct it; did "
+      "you mean 'lake'?");
   TableOptions other = houses(folder);
   other.columns.targets[0].second = column({"a", "b"});
   other.columns.targets[0].second.standardize = true;

@@ -83,11 +83,11 @@ TEST_CASE("a vocabulary is the same once it is written and read") {
 
 TEST_CASE("a file that is no vocabulary is refused with the reason") {
   CHECK(json_message(R"({"unit": "lines"})") ==
-        "'v.json' is no vocabulary: unit 'lines', expected 'characters', 'bytes' or 'words'");
+        "'v.json' is not a vocabulary: unit 'lines', expected 'characters', 'bytes' or 'words'");
   CHECK(json_message(R"({"unit": "words", "unknown": null, "size": 2, "words": ["a"]})") ==
-        "'v.json' is no vocabulary: it has 1 words and the size 2");
+        "'v.json' is not a vocabulary: it has 1 words and the size 2");
   CHECK(json_message(R"({"unit": "words", "unknown": 1, "size": 1, "words": ["a"]})") ==
-        "'v.json' is no vocabulary: its unknown token is 1, expected 0 to 0");
+        "'v.json' is not a vocabulary: its unknown token is 1, expected 0 to 0");
   CHECK(json_message(R"({"unit": "words", "unknown": null, "size": 2, "words": ["a", "a"]})") ==
         "a vocabulary has the word \"a\" twice, the second time as token 1");
   for (const char* numbers :

@@ -1,4 +1,4 @@
-// Warps: how they are drawn and composed, and images that have sizes of their own.
+// Warps: how they are drawn and composed, and images that differ in size.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -147,7 +147,7 @@ class TwoSizes final : public Dataset {
   [[nodiscard]] std::string fingerprint() const override { return "two"; }
 };
 
-TEST_CASE("images that have sizes of their own are resized and cropped to one") {
+TEST_CASE("images that differ in size are resized and cropped to one") {
   const Pipeline pipeline(
       {1, 0, 0},
       augments(Resize(5, {.interpolation = Interpolation::bilinear}), CenterCrop({5, 5})), {});
@@ -194,7 +194,7 @@ TEST_CASE("images of their own sizes need a common size") {
                          [] {
                            (void)Pipeline({1, 0, 0}, augments(Flip(Flip::Axis::vertical, 1)), {});
                          }) ==
-        "the data's images have sizes of their own, and 'augment' gives them no common one; add "
+        "the data's images differ in size, and 'augment' does not make them equal; add "
         "'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
 }
 

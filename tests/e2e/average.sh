@@ -49,7 +49,7 @@ expect_equal "$(grep -c clean_loss a/train.log)" 3
 begin "the judged copy is saved as the weights, and is what --init takes"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a "${flags[@]}"
-expect_out "parameters, their average (ema 0.9) is judged and saved"
+expect_out "parameters, their average (ema 0.9) is evaluated and saved"
 expect_equal "$(grep -o '"judged_weights": "[a-z]*"' a/run.json)" '"judged_weights": "average"'
 # Both hold the same tensors under different headers.
 expect_equal "$(tail -c 2000 a/weights/last.safetensors | cksum)" \
@@ -59,7 +59,7 @@ run "${quick[@]}" --config tiny.yaml --out b --init a/weights/last.safetensors -
 expect_code 0
 expect_out "init: loaded all 8 tensors of the network from a/weights/last.safetensors"
 run "${quick[@]}" --config tiny.yaml --out c "${flags[@]}" --set average.judged=trained
-expect_out "parameters, judged and saved as trained, not their average (ema 0.9)"
+expect_out "parameters, evaluated and saved as trained, not their average (ema 0.9)"
 expect_same_file "$(newest c)/weights.safetensors" "$(newest a)/trained.safetensors"
 expect_same_file "$(newest c)/average.safetensors" "$(newest a)/weights.safetensors"
 run "${quick[@]}" --config tiny.yaml --out d --set epochs=6 --set data.train.size=480

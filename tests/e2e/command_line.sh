@@ -203,19 +203,21 @@ expect_err "unknown command 'shape' of 'train data make'; did you mean 'shapes'?
 run "$train" data make shapes
 expect_err "'train data make shapes' needs FOLDER; usage: train data make shapes FOLDER [FLAGS]"
 
-begin "help fits 80 columns, names the program, types and defaults"
-for verb in "" $verbs "data make shapes"; do
+begin "help fits 80 columns and 40 lines, names the program, types and defaults"
+for verb in "" train $verbs "data make shapes"; do
   # shellcheck disable=SC2086  # the verb's words
   run "$train" $verb --help
   expect_code 0
-  expect_equal "$(printf '%s\n' "$out" | awk 'length > 80')" ""
+  expect_equal "$(printf '%s\n' "$out" | awk 'length > 80 || NR > 40')" ""
   expect_out "Usage: train"
   expect_equal "$(printf '%s\n' "$out" | grep -wE 'TEXT|FLOAT|INT')" ""
 done
 run "$train" doctor --help
 expect_out "Usage: train doctor"
 run "$train" --help
-expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max-time TIME .*  resume '
+expect_out_match 'Usage: train --config FILE.*  resume '
+run "$train" train --help
+expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max-time TIME '
 run "$train" bench --help
 expect_out_match 'starts of each number of ranks.*\(default: +3\)'
 

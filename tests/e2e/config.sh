@@ -114,7 +114,7 @@ sed -i -e '/^network:/,/- softmax/d' bad.yaml
 echo 'network: {file: nowhere.yaml}' >>bad.yaml
 refused "nowhere.yaml"
 
-begin "extends merges, replaces rival keys, and detects cycles"
+begin "extends merges, replaces exclusive keys, and detects cycles"
 write_tiny_run base.yaml
 printf 'extends: base.yaml\nname: over\nbatch: {total: 32}\n' >over.yaml
 run "$train" check --config over.yaml

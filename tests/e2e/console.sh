@@ -127,7 +127,7 @@ expect_equal "$(event error exit_code)" 5
 expect_equal "$(event error run)" a
 expect_equal "$(event error resume)" "train resume 'a'"
 
-begin "of several ranks only the first prints events"
+begin "only the first of several ranks prints events"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --set batch.per_gpu=8 --set lr_scaling=none --set epochs=1 \
   --gpus 0 --replicas 2 --out a --log json

@@ -42,7 +42,7 @@ images
 write_images_run "source: image_folder, root: pics" "val: {source: image_folder, root: pics}"
 run "$train" --config run.yaml
 expect_code 3
-expect_err "the data's images have sizes of their own, and 'augment' gives them no common one"
+expect_err "the data's images differ in size, and 'augment' does not make them equal"
 write_images_run "source: image_folder, root: pics" "val: {source: image_folder, root: pics}" \
   "resize: [8, 8]"
 run "$train" --config run.yaml
@@ -55,7 +55,7 @@ images
 write_images_run "source: image_folder, root: pics" "val_fraction: 0.25" "resize: [8, 8]"
 run "$train" --config run.yaml --set 'data.preprocess=[mean_rgb: train]'
 expect_code 3
-expect_err "'preprocess' needs statistics of the training images, which have sizes of their own"
+expect_err "'preprocess' needs statistics of the training images, which differ in size"
 write_images_run "source: image_folder, root: pics, size: 8, fit: cover" "val_fraction: 0.25"
 run "$train" --config run.yaml --set 'data.preprocess=[mean_rgb: train]'
 expect_code 0

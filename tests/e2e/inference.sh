@@ -222,7 +222,7 @@ write_tensors() {
   head -c 32 /dev/zero >>samples.safetensors
 }
 
-begin "of tensors with other channels than images have images are refused, and tensors predicted"
+begin "a run of tensors with other channels than images refuses images, and predicts tensors"
 trained_images
 for channels in 2 4 5; do
   write_tensors $channels

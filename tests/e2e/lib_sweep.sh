@@ -30,7 +30,7 @@ killed_sweep() {
   expect_no_path sweeps/tiny/table.csv
   run "${quick[@]}" sweep tiny.yaml "$@" --jobs 2
   expect_code 0
-  expect_out_match " at a time: [1-9]+ over"
+  expect_out_match " at a time: [1-9]+ finished"
   timeless ../left/sweeps/tiny/table.csv >../left.csv
   timeless sweeps/tiny/table.csv >../killed.csv
   cd .. || exit 1

@@ -77,7 +77,7 @@ else
   expect_equal "$out" ""
 fi
 
-begin "--help has the groups and verbs of the README's table, each verb with an example"
+begin "--help has the groups and verbs of the README's table, and each verb an example"
 run "$train" --help
 listed=$(sed -n -e '/^Verbs/,/^Flags/s/^\([A-Z][a-z ]*\):$/\1/p' -e '/^Verbs/,$s/^  \([a-z][a-z-]*\)   *[a-z].*/\1/p' <<<"$out" |
   grep -v '^Flags')
@@ -86,7 +86,8 @@ tabled=$(sed -n '/^## Verbs/,/^Exit codes/p' "$source_dir/README.md" | grep '^|'
   grep -oE '\*[A-Z][a-z ]*:\*|`(train )?[a-z-]+' | tr -d '*:`' | sed 's/^train //' | grep -vxE 'train|--config' | awk '!seen[$0]++')
 expect_equal "$(tr '\n' ' ' <<<"$listed")" "$(tr '\n' ' ' <<<"$tabled")"
 for verb in $verbs; do
-  [[ $out =~ $'\n'"  $verb "[^$'\n']*$'\n'([^$'\n']{25}[^$'\n']*$'\n')?"    "[^$'\n']*"train" ]] || fail "expected an example of $verb"
+  run "$train" "$verb" --help
+  expect_out "Example: "
 done
 
 begin "--version names the commit, the compiler, the vectors and the GPU part"

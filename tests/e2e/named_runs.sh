@@ -100,7 +100,7 @@ expect_err "train --config runs/tiny/0001/config.yaml --set optimizer.sgd.lr=RAT
 run env PATH=/nonexistent "$train" resume runs/tiny --set optimizer.adam.lr=0.1 --set epochs=2
 expect_code 0
 
-begin "of a repeated flag the last counts, lists collect, and a flag and --set must agree"
+begin "the last of a repeated flag counts, lists collect, and a flag and --set must agree"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" --config nowhere --config tiny.yaml --name a --name b --epochs 9 --epochs 1 \
   --log json --log keras -q -q --set seed=1 --set batch.per_gpu=8
@@ -123,7 +123,7 @@ expect_code 0
 for flag in --name --init --out; do
   run "$train" tiny.yaml "$flag" ''
   expect_code 2
-  expect_err "$flag: '' is no value; give one, or leave it out"
+  expect_err "$flag: '' is not a value; give one, or leave it out"
 done
 run "$train" tiny.yaml --name "my run"
 expect_code 2

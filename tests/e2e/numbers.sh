@@ -131,7 +131,7 @@ run "${quick[@]}" check few.yaml --set ignore_label=1
 expect_code 0
 expect_out_match "one batch forward and backward: loss [0-9.]+"
 
-begin "an area under a curve of one class stops nothing, and says why it is no number"
+begin "an area under a curve of one class stops nothing, and says why it is not a number"
 write_labels train.safetensors 0 1 1 0
 write_labels val.safetensors 1 1 1
 write_run few.yaml

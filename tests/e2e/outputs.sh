@@ -90,7 +90,7 @@ if mknod places/full c 1 7 2>/dev/null && : <places/full 2>/dev/null; then
   [[ -c places/full ]] || fail "the device was replaced"
 fi
 
-begin "what is no place for a file is refused before the work"
+begin "what is not a place for a file is refused before the work"
 own
 mkdir folder
 for output in "compare runs --csv" "export runs/tiny/0001 --onnx" "browse tiny.yaml -o" "find-lr tiny.yaml --csv" \
@@ -106,7 +106,7 @@ for output in "compare runs --csv" "export runs/tiny/0001 --onnx" "browse tiny.y
   # shellcheck disable=SC2086
   run "$train" $output ''
   expect_code 2
-  expect_err ": '' is no value; give one, or leave it out"
+  expect_err ": '' is not a value; give one, or leave it out"
 done
 echo mine >kept.csv
 chmod 400 kept.csv
@@ -150,7 +150,7 @@ expect_err "no config file 'tiny.yaml'"
 expect_err "; this is a pipe or a device"
 run "$train" check extending.yaml
 expect_code 3
-expect_err "tiny.yaml: is no ordinary file but a pipe or a device; expected a YAML file"
+expect_err "tiny.yaml: is not an ordinary file but a pipe or a device; expected a YAML file"
 run "$train" data read source=pack file=a.pack
 expect_code 4
 expect_err "a.pack' is not a regular file"
@@ -172,6 +172,6 @@ mkdir -p mirror to/mnist
 mkfifo mirror/train-images-idx3-ubyte.gz
 run "$train" data get mnist --to to --from "file://$PWD/mirror"
 expect_code 4
-expect_err "mirror/train-images-idx3-ubyte.gz: it is no ordinary file"
+expect_err "mirror/train-images-idx3-ubyte.gz: it is not an ordinary file"
 
 finish 9 0

@@ -383,7 +383,7 @@ expect_err "'short.txt' has 6 bytes; a model of text needs at least 8000"
 head -c 9000 /dev/urandom >noise.txt
 run "$train" init noise.txt
 expect_code 4
-expect_err "'noise.txt' is no text in UTF-8"
+expect_err "'noise.txt' is not a text in UTF-8"
 expect_no_path short.yaml
 
 begin "data get names what it knows, keeps what another server has not, and refuses a wrong file"

@@ -43,7 +43,7 @@ expect_equal "$(wc -l <sweeps/tiny/table.csv)" 5
 expect_equal "$(cut -d , -f 2,3 sweeps/tiny/table.csv | tr '\n' ' ')" "state,exit_code complete,0 diverged,5 failed,3 failed,3 "
 run "${quick[@]}" sweep tiny.yaml --grid data.train.size=96 --grid optimizer.sgd.lr=0.05,1e30 --set epochs=1
 expect_code 5
-expect_out "2 runs, 1 at a time: 2 over, 0 to continue, 0 to start"
+expect_out "2 runs, 1 at a time: 2 finished, 0 to resume, 0 new"
 
 begin "another config in a run's folder is refused before anything starts"
 write_tiny_run tiny.yaml

@@ -112,9 +112,9 @@ expect_code 0
 sed -i '2s/[a-z]*,[a-z]*$/green,setosa/' val.csv
 run "$train" eval a --changed-data
 expect_code 4
-expect_err "val.csv', line 2: column 'colour': 'green' is no category of the training split; correct it, or set 'unknown: ignore'"
+expect_err "val.csv', line 2: column 'colour': 'green' is not a category of the training split; correct it, or set 'unknown: ignore'"
 
-begin "of a table that is divided the training part gives the features, also in eval"
+begin "the training part of a divided table gives the features, also in eval"
 table_run
 sed -i 's/^  val: .*/  val_fraction: 0.25/' run.yaml
 run "$train" run.yaml --out a
@@ -179,7 +179,7 @@ sed -i '3s/,[^,]*$/,/; 4s/^[a-z]*/green/' new.csv
 run "$train" predict a new.csv --csv
 expect_code 4
 expect_err "new.csv', line 3: column 'length': has no value"
-expect_err "new.csv', line 4: column 'colour': 'green' is no category of the training split"
+expect_err "new.csv', line 4: column 'colour': 'green' is not a category of the training split"
 expect_err "2 of 90 inputs could not be predicted"
 expect_equal "$out" "$(printf '%s\n' "$before" | sed '3,4d')"
 run "$train" predict a new.csv --set data.train.missing=drop --set data.train.unknown=ignore

@@ -114,7 +114,7 @@ TEST_CASE("a part that is a link or a pipe is neither followed nor waited for") 
   const TemporaryFolder folder;
   folder.write("victim", "precious");
   const std::string message = "cannot write '" + (folder / "a.bin.part").string() +
-                              "': it is no ordinary file; remove it, then try again";
+                              "': it is not an ordinary file; remove it, then try again";
   const auto refusal = [&] {
     return error_of(ErrorKind::disk,
                     [&] { fetch_file(remote(server), folder / "a.bin", nullptr); });
@@ -134,7 +134,7 @@ TEST_CASE("a pipe at a local address is refused without waiting for its writer")
   const std::string url = "file://" + (folder / "a").string();
   CHECK(error_of(ErrorKind::data, [&] {
           fetch_file({.url = url, .bytes = 10, .sha256 = ""}, folder / "b", nullptr);
-        }) == "cannot fetch " + url + ": it is no ordinary file");
+        }) == "cannot fetch " + url + ": it is not an ordinary file");
 }
 
 TEST_CASE("a whole part needs no connection") {

@@ -101,7 +101,7 @@ TEST_CASE("what the samples are is read from the run, else from its data") {
   CHECK(contains(open_fault(ErrorKind::checkpoint, made.run), "numbers that no samples have"));
 }
 
-TEST_CASE("what is no run and no checkpoint is refused, each with its own message") {
+TEST_CASE("what is neither a run nor a checkpoint is refused, each with its own message") {
   const StoredRun made;
   const std::string folder = made.folder.text();
   CHECK(open_fault(ErrorKind::command_line, made.folder / "ome") ==

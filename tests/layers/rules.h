@@ -35,6 +35,9 @@ struct FunctionSpan {
 [[nodiscard]] std::vector<Finding> misplaced_words(const SourceFile& file);
 /// Marks of unfinished work, in comments and literals too.
 [[nodiscard]] std::vector<Finding> unfinished_work(const SourceFile& file);
+/// Sentences of comments and literals that begin with "Of" or "Those", and words that have a
+/// standard term. `file` may also be a document.
+[[nodiscard]] std::vector<Finding> unplain_words(const SourceFile& file);
 /// Headers without `#pragma once`.
 [[nodiscard]] std::vector<Finding> unguarded_headers(const SourceFile& file);
 /// Sources that no CMakeLists.txt in their folder or above it names, by name, by pattern, or as a

@@ -192,6 +192,19 @@ TEST_CASE("unfinished work and unguarded headers are flagged") {
   CHECK(unguarded_headers(make_source("src/run/x.h", "#pragma once\n")).empty());
 }
 
+TEST_CASE("comments and literals that are not in plain words are flagged") {
+  const auto found = [](const std::string& text) {
+    return first(unplain_words(make_source("src/run/x.h", text)));
+  };
+  const char* const of = "a sentence begins with its noun, not with 'Of '";
+  const char* const those = "a sentence begins with its noun, not with 'Those '";
+  CHECK(found("/// Of a rank.\n") == of);
+  CHECK(found("f(\"Those ranks\");") == those);
+  CHECK(found("// Ranks. Those wait.\n") == those);
+  CHECK(found("// a rival\n") == "'rival': say 'a key that excludes another'");
+  CHECK(found("// Often of those.\nint rival;\n") == "");
+}
+
 TEST_CASE("a source in no list is flagged") {
   const std::vector<SourceFile> files = {make_source("src/compute/conv/conv.cpp", ""),
                                          make_source("src/compute/conv/v.cpp", ""),
@@ -219,7 +232,7 @@ TEST_CASE("a second type of a qualified name is flagged, and no other") {
     };
     return report(types_of_one_name({header("src/x.h", one), header("src/y.h", other)}));
   };
-  CHECK(found("struct P {\n  int i;\n};", "\n/// Of it.\nstruct P {};") ==
+  CHECK(found("struct P {\n  int i;\n};", "\n/// The same.\nstruct P {};") ==
         "src/y.h:5: a second a::P, beside that of src/x.h: rename one of them\n");
   CHECK(found("enum class E { one };", "class E final : public B<int> {};") != "");
   CHECK(found("template <class T>\nstruct P {};", "template <class T, int N>\nclass P {};") != "");

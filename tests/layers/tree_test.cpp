@@ -77,6 +77,20 @@ TEST_CASE("printing, the environment, exits, clocks and silenced warnings stay i
 
 TEST_CASE("no work is marked as unfinished") { CHECK(broken("", unfinished_work) == ""); }
 
+TEST_CASE("comments, messages and documents are in plain words") {
+  CHECK(broken("src/", unplain_words) == "");
+  CHECK(broken("tests/", unplain_words) == "");
+  std::vector<Finding> findings;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / "docs")) {
+    const std::string path = std::filesystem::relative(entry.path(), kRoot).string();
+    if (entry.path().extension() != ".md" || path.starts_with("docs/results/log/")) continue;
+    const std::string text = read_text(entry.path());
+    const SourceFile page{.path = path, .text = text, .code = std::string(text.size(), ' ')};
+    std::ranges::copy(unplain_words(page), std::back_inserter(findings));
+  }
+  CHECK(report(findings) == "");
+}
+
 TEST_CASE("every header is guarded") { CHECK(broken("", unguarded_headers) == ""); }
 
 TEST_CASE("no two headers of src define a type of one name") {

@@ -116,6 +116,37 @@ std::vector<Finding> unfinished_work(const SourceFile& file) {
   return findings;
 }
 
+std::vector<Finding> unplain_words(const SourceFile& file) {
+  static const std::vector<std::string> before = {"/ ", "\"", ". ", "# ", "| ", "\n"};
+  static const std::vector<std::string> openings = {"Of ", "Those "};
+  static const std::vector<std::pair<std::string_view, std::string_view>> words = {
+      {"picture", "image"},
+      {"rival", "a key that excludes another"},
+      {"own kernels", "our kernels"},
+      {"drawn shapes", "simple shapes"},
+      {"processor threads", "CPU threads"}};
+  std::vector<Finding> findings;
+  if (file.under("tests/layers/")) return findings;  // quotes them
+  for (const std::string& mark : before) {
+    for (const std::string& opening : openings) {
+      const std::string start = mark + opening;
+      for (std::size_t at = file.text.find(start); at != std::string::npos;
+           at = file.text.find(start, at + 1)) {
+        findings.push_back({file.path, line_of(file.text, at + mark.size()),
+                            "a sentence begins with its noun, not with '" + opening + "'"});
+      }
+    }
+  }
+  for (const auto& [word, plain] : words) {
+    for (const std::size_t at : places_of(word, file.text)) {
+      if (file.code.compare(at, word.size(), word) == 0) continue;  // a name
+      findings.push_back({file.path, line_of(file.text, at),
+                          "'" + std::string(word) + "': say '" + std::string(plain) + "'"});
+    }
+  }
+  return findings;
+}
+
 std::vector<Finding> unguarded_headers(const SourceFile& file) {
   if (!file.is_header() || file.code.find("#pragma once") != std::string::npos) return {};
   return {{file.path, 1, "a header begins with #pragma once"}};

@@ -118,7 +118,7 @@ struct HeadRun {
   static constexpr std::int64_t kRows = 5, kClasses = 7;
   std::vector<T> values, gradients;
   std::vector<float> losses = std::vector<float>(kRows), right = losses;
-  std::vector<std::int32_t> labels{0, 6, 3, -1, 2};  // one is no class
+  std::vector<std::int32_t> labels{0, 6, 3, -1, 2};  // one is not a class
   std::vector<float> bias;
   StepState state{.gradient_scale = 0.375, .valid = 4};
 

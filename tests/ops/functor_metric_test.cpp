@@ -165,7 +165,7 @@ TEST_CASE("without macro_ a single output counts for class 1 alone, several for 
   CHECK(counts_for("f1", 2, {5, 1}, {0}) == counts(2, {5, 1}, {0}));
 }
 
-TEST_CASE("of a single output F1 is that of class 1, macro_f1 the mean of both") {
+TEST_CASE("F1 of a single output is that of class 1, macro_f1 the mean of both") {
   // labels 1 1 1 0 0, predictions 1 1 0 0 1: F1 is 2/3 of class 1, 1/2 of class 0.
   const std::vector<double> class_1{0, 2, 0, 3, 0, 3}, both{1, 2, 2, 3, 2, 3};
   CHECK(ClassMetricOp("f1", {}).finish(class_1, 5) == 4.0 / 6);

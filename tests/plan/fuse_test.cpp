@@ -67,7 +67,7 @@ TEST_CASE(
   CHECK(graph.values[graph.output].producer == 2);
 }
 
-TEST_CASE("of two branches that end in bn, the later one is fused with the sum") {
+TEST_CASE("the later of two branches that end in bn is fused with the sum") {
   SmallNetwork network({4, 16, 8, 8});
   const ValueId early = network.bn(network(conv_like(), {0}));
   const ValueId late = network.bn(network(conv_like(), {0}));

@@ -90,7 +90,7 @@ TEST_CASE("an evaluation recomputes nothing") {
         0);
 }
 
-TEST_CASE("of a network all batch norms are recomputed whose outputs weight gradients read") {
+TEST_CASE("all batch norms are recomputed whose outputs weight gradients read") {
   // The first one and those within the nine residual units: what ends a unit needs the unit's
   // input, and no weight gradient reads a projection.
   CHECK(recomputed(plan_of("resnet_cifar")) == 10);

@@ -107,7 +107,7 @@ TEST_CASE("a frozen layer's ReLU is part of its step and sums nothing") {
 }
 
 TEST_CASE(
-    "of a bias that two layers share, one gradient goes to the block and one is added to it") {
+    "one gradient of a bias that two layers share goes to the block, the other is added to it") {
   LayerNetwork network({2, 4, 4, 4});
   network.relu(network.conv(network.relu(network.conv(0))));
   network.share(2, 0);

@@ -97,7 +97,7 @@ TEST_CASE("the banner names run, seed, devices, batch, data and parameters") {
       banner_line(LogStyle::plain, banner).find("| 50000 train, 10000 val, uploaded as bytes | ") !=
       std::string::npos);
   CHECK(parse_json(banner_line(LogStyle::json, banner), {"line"})["feeding"] == banner.feeding);
-  banner.copies = "their average (ema 0.9) is judged and saved";
+  banner.copies = "their average (ema 0.9) is evaluated and saved";
   CHECK(banner_line(LogStyle::keras, banner).ends_with("273,066 parameters, " + banner.copies));
   CHECK(parse_json(banner_line(LogStyle::json, banner), {"line"})["copies"] == banner.copies);
   banner.accumulate = 2;

@@ -16,7 +16,7 @@ std::string of_classes(const PredictedSplit& split, const SplitOutputs& outputs,
 
 }  // namespace
 
-TEST_CASE("of classes a row has the prediction, its probability, the loss and all probabilities") {
+TEST_CASE("a row of classes has the prediction, its probability, the loss and all probabilities") {
   const auto logit = [](double value) { return static_cast<float>(std::log(value)); };
   const PredictedSplit split{
       .names = {"a/1.png", "b, 2.png", "3", "4"},
@@ -48,7 +48,7 @@ TEST_CASE("the mistakes are rows of the same predictions") {
   CHECK(most_confident_mistakes(predictions).size() == 2);
 }
 
-TEST_CASE("of more than a hundred classes only the predicted one's probability is written") {
+TEST_CASE("only the predicted one's probability of more than a hundred classes is written") {
   std::vector<float> row(kMostProbabilities + 1, 0.0F);
   row[3] = 1;
   const PredictedSplit split{.names = {"x"}, .outputs = row, .losses = {2}, .labels = {3}};
@@ -61,7 +61,7 @@ TEST_CASE("of more than a hundred classes only the predicted one's probability i
                    {}) == "sample,name,label,predicted,probability,loss\n0,x,3,3,1,2\n");
 }
 
-TEST_CASE("of numbers a row has targets and outputs, which are probabilities if they were logits") {
+TEST_CASE("a row of numbers has targets and outputs, which are probabilities if they were logits") {
   PredictedSplit split{.names = {"x", "y"},
                        .outputs = {0.5F, -2, 0, 1},
                        .losses = {0.25F, 4},

@@ -153,9 +153,9 @@ TEST_CASE("another judge restores both copies, and a run without an average the 
 TEST_CASE("the first line says which copy is judged, and the key is checked") {
   RankGroup alone{{}};
   Session judged(read_run(kAveragedRun, {kEma}), {.threads = 1}, nullptr, alone);
-  CHECK(banner_of(judged).copies == "their average (ema 0.9) is judged and saved");
+  CHECK(banner_of(judged).copies == "their average (ema 0.9) is evaluated and saved");
   Session kept(read_run(kAveragedRun, {kEmaJudgedAsTrained}), {.threads = 1}, nullptr, alone);
-  CHECK(banner_of(kept).copies == "judged and saved as trained, not their average (ema 0.9)");
+  CHECK(banner_of(kept).copies == "evaluated and saved as trained, not their average (ema 0.9)");
   Session plain(read_run(kAveragedRun), {.threads = 1}, nullptr, alone);
   CHECK(banner_of(plain).copies.empty());
   const auto refused = [](const std::string& average) {

@@ -146,11 +146,12 @@ TEST_CASE("class weights that cannot be are refused with their place") {
 TEST_CASE("a sample without a class is refused unless it is ignored") {
   const MemoryDataset set = three_classes({0, -1, 2});
   CHECK(trainyard::test::refusal([&] { static_cast<void>(class_weight_policy(plain(""), set)); }) ==
-        "sample 1 (from 0) of the training split has label -1, which is no class; to leave out "
+        "sample 1 (from 0) of the training split has label -1, which is not a class; to leave out "
         "such samples, set 'ignore_label: -1'");
   CHECK(class_weight_policy(plain("ignore_label: -1\n"), set)->weight(-1, 1) == 0);
-  CHECK(trainyard::test::refusal([&] { require_labels(plain(""), set, "the validation split"); }) ==
-        "sample 1 (from 0) of the validation split has label -1, which is no class; to leave out "
-        "such samples, set 'ignore_label: -1'");
+  CHECK(
+      trainyard::test::refusal([&] { require_labels(plain(""), set, "the validation split"); }) ==
+      "sample 1 (from 0) of the validation split has label -1, which is not a class; to leave out "
+      "such samples, set 'ignore_label: -1'");
   require_labels(plain("ignore_label: -1\n"), set, "the validation split");
 }

@@ -60,7 +60,7 @@ TEST_CASE("a pattern names parameters, or a layer with all of its parameters") {
   CHECK(rules_of("{}").empty());
 }
 
-TEST_CASE("of several patterns each key counts as the last of them gives it") {
+TEST_CASE("each key of several patterns counts as the last of them gives it") {
   const ParameterOverrides rules =
       rules_of("{'*': {lr_mult: 2, weight_decay: 1e-4}, 'dense1.weight': {lr_mult: 3}}");
   CHECK(rules.at("dense1.weight").rate_multiplier == 3);

@@ -104,7 +104,7 @@ TEST_CASE("a new run has a folder of its own, made when it is opened") {
   CHECK(NewRun(request).folder() == fs::path("runs") / "tiny");
 }
 
-TEST_CASE("a folder that holds something is no place for a new run") {
+TEST_CASE("a folder that holds something is not a place for a new run") {
   const testing::TemporaryFolder folder;
   train_into(folder / "run");
   TrainingRequest request = new_request(folder / "run");

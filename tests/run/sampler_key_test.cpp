@@ -75,7 +75,7 @@ TEST_CASE("a sampler of data that have not one class for each sample is refused"
   CHECK(refused_data(labelled({0, 1, 2, 0})) == "accepted");
   CHECK(refused_data(labelled({0, 1, -1, 0})) ==
         head +
-            "sample 2 (from 0) of the training split has label -1, which is no class; remove "
+            "sample 2 (from 0) of the training split has label -1, which is not a class; remove "
             "'sampler'");
   CHECK(refused_data(labelled({1, 1, 1})) ==
         head + "all samples of the training split are of class 1; remove 'sampler'");

@@ -194,5 +194,5 @@ TEST_CASE("metrics of numbers read the target of the loss on their output, and n
     return trainyard::test::refusal([&] { require_labels(run, unlabelled, "it"); });
   };
   CHECK(labels("r2, mean_average_precision") == "accepted");
-  CHECK(labels("r2, accuracy").find("has label -1, which is no class") != std::string::npos);
+  CHECK(labels("r2, accuracy").find("has label -1, which is not a class") != std::string::npos);
 }

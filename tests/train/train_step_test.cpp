@@ -154,7 +154,7 @@ TEST_CASE("without batches of its own a step trains on the one that is loaded") 
   CHECK(once.weights() != twice.weights());
 }
 
-TEST_CASE("of every plan, the forward pass is before the backward pass") {
+TEST_CASE("the forward pass of every plan is before the backward pass") {
   for (const char* network : {kSmallNetwork, kEveryOp, kEverySequenceOp}) {
     for (const Target& target :
          {reference_target(Precision::fp32), cuda_target(Precision::bf16), cpu_target(true)}) {

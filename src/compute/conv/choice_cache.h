@@ -53,7 +53,7 @@ class ChoiceCache {
     std::string owner;           // what the choices are for: "NVIDIA H200 with cuDNN 9.19.0"
     /// The same as keys and values of the file: {"gpu", "NVIDIA H200"}, {"cudnn", "9.19.0"}.
     std::vector<std::pair<std::string, std::string>> identity;
-    /// Throws Error{data} that names `source` if the JSON object is no choice.
+    /// Throws Error{data} that names `source` if the JSON object is not a choice.
     std::function<void(const Json& choice, const std::string& source)> check;
     Warn warn;
   };

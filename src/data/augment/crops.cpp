@@ -62,7 +62,7 @@ SpatialTransform CenterCrop::eval_step(const Shape& shape) const {
 std::unique_ptr<Augmentation> Resize::read(config::Fields& fields) {
   std::vector<std::int64_t> size{1};
   Sampling sampling{.interpolation = Interpolation::bilinear};
-  fields.rest("size", size, "of the shorter side, or [h, w]", kSideLimits);
+  fields.rest("size", size, "length of the shorter side, or [h, w]", kSideLimits);
   declare(fields, sampling);
   if (!fields.describing() && size.size() > 2) {
     fields.error("size", "expected one number, or [h, w]");
@@ -108,11 +108,11 @@ Affine RandomResizedCrop::eval_map(const Shape& shape) const {
 std::unique_ptr<Augmentation> RandomResizedCrop::read(config::Fields& fields) {
   RandomResizedCropOptions options;
   Sampling sampling{.interpolation = Interpolation::bilinear};
-  fields.required("size", options.size, "of the result, one number or [h, w]",
+  fields.required("size", options.size, "size of the result, one number or [h, w]",
                   {.minimum = 1, .maximum = 16384});
-  read_bounds(fields, "scale", options.window.area, "of the crop's area, a part of the image's",
+  read_bounds(fields, "scale", options.window.area, "area of the crop, a part of the image's",
               {.minimum = 1e-6, .maximum = 1});
-  read_bounds(fields, "ratio", options.window.aspect, "of the crop's width / height",
+  read_bounds(fields, "ratio", options.window.aspect, "width / height of the crop",
               {.minimum = 1e-3, .maximum = 1e3});
   fields.field("center", options.center, "in evaluation: the part of the sides that is read",
                {.minimum = 1e-3, .maximum = 1});
@@ -124,8 +124,8 @@ void declare(config::Fields& fields, PadCropOptions& options) {
   fields.field("pad", options.pad, "pixels added on each side", {.minimum = 0, .maximum = 16384});
   fields.field("value", options.value, "value of the padding, before preprocessing");
   fields.field("fill", options.fill, "what the padding is: constant is 'value'");
-  fields.field("size", options.size, "of the crop, one number or [h, w]; the input's if not given",
-               {.minimum = 1});
+  fields.field("size", options.size,
+               "size of the crop, one number or [h, w] (default: the input's)", {.minimum = 1});
 }
 
 Shape PadCrop::output_shape(const Shape& shape) const {

@@ -1,5 +1,5 @@
 // Augmentations that give images another size: resize, center_crop, random_resized_crop, pad_crop.
-// For images that have sizes of their own, the first or the third come first.
+// For images that differ in size, the first or the third come first.
 #pragma once
 
 #include <optional>

@@ -69,22 +69,22 @@ void RandomErasing::colours(const SampleKey& key, std::uint32_t draw, const Shap
 std::unique_ptr<Augmentation> Cutout::read(config::Fields& fields) {
   std::int64_t size = 0;
   double value = 0;
-  fields.required("size", size, "of the square, in pixels", {.minimum = 1, .maximum = 16384});
-  fields.field("value", value, "of its pixels, before preprocessing");
+  fields.required("size", size, "side of the square, in pixels", {.minimum = 1, .maximum = 16384});
+  fields.field("value", value, "value of its pixels, before preprocessing");
   return std::make_unique<Cutout>(size, value);
 }
 
 std::unique_ptr<Augmentation> RandomErasing::read(config::Fields& fields) {
   RandomErasingOptions options;
   config::Node value = config::scalar_node("0", false, {});
-  fields.field("probability", options.probability, "of erasing a sample",
+  fields.field("probability", options.probability, "chance of erasing a sample",
                {.minimum = 0, .maximum = 1});
-  read_bounds(fields, "scale", options.scale, "of the area, a part of the image's",
+  read_bounds(fields, "scale", options.scale, "area of the window, a part of the image's",
               {.minimum = 0, .maximum = 1});
-  read_bounds(fields, "ratio", options.ratio, "of height / width",
+  read_bounds(fields, "ratio", options.ratio, "height / width of the window",
               {.minimum = 1e-3, .maximum = 1e3});
   fields.field("value", value,
-               "of the pixels, before preprocessing: one number, one per channel, or 'random'");
+               "value of the pixels, before preprocessing: one, one per channel, or 'random'");
   if (fields.describing()) return std::make_unique<RandomErasing>(options);
   options.value = numbers_or_word(fields, "value", value, "random");
   if (std::ssize(options.value) > kMostColourChannels) {

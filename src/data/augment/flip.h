@@ -17,7 +17,8 @@ class Flip final : public Augmentation {
       : axis_(axis), probability_(probability), alternate_(alternate) {}
   [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields, Axis axis) {
     double probability = 0.5;
-    fields.field("probability", probability, "of mirroring a sample", {.minimum = 0, .maximum = 1});
+    fields.field("probability", probability, "chance of mirroring a sample",
+                 {.minimum = 0, .maximum = 1});
     bool alternate = false;
     fields.field("alternate", alternate, "draws in the first epoch and then takes turns");
     return std::make_unique<Flip>(axis, probability, alternate);

@@ -69,11 +69,11 @@ class GaussianBlur final : public ColourAugmentation {
   explicit GaussianBlur(GaussianBlurOptions options) : options_(options) {}
   [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields) {
     GaussianBlurOptions options;
-    fields.required("size", options.size, "of the window, in pixels, odd",
+    fields.required("size", options.size, "side of the window, in pixels, odd",
                     {.minimum = 1, .maximum = SampleView::kTable - 1});
     read_bounds(fields, "sigma", options.sigma, "deviation, in pixels",
                 {.minimum = 0.01, .maximum = 1000});
-    fields.field("probability", options.probability, "of changing a sample",
+    fields.field("probability", options.probability, "chance of changing a sample",
                  {.minimum = 0, .maximum = 1});
     if (!fields.describing() && options.size % 2 == 0) {
       fields.error("size", "expected an odd number, found " + std::to_string(options.size));

@@ -42,14 +42,15 @@ PairMix paste(double share, const PairKey& key, const Shape& shape) {
 void declare(config::Fields& fields, MixOptions& mix) {
   if (!fields.keys_only("{mixup: 0.8, cutmix: 1}")) return;
   const config::Limits alpha{.minimum = 0, .maximum = 1000};
-  fields.field("mixup", mix.mixup,
-               "blends two images: the share of one is drawn from Beta(a, a), this is a; 0: never",
+  fields.field(
+      "mixup", mix.mixup,
+      "a of Beta(a, a), from which the share of one of two blended images is drawn; 0: never",
+      alpha);
+  fields.field("cutmix", mix.cutmix, "the same for a box of another image that is pasted; 0: never",
                alpha);
-  fields.field("cutmix", mix.cutmix,
-               "pastes a box of another image, whose part of it is drawn so; 0: never", alpha);
-  fields.field("switch", mix.switched, "of both, the probability of cutmix",
+  fields.field("switch", mix.switched, "chance of cutmix where both are given",
                {.minimum = 0, .maximum = 1});
-  fields.field("probability", mix.probability, "of mixing a pair of samples",
+  fields.field("probability", mix.probability, "chance of mixing a pair of samples",
                {.minimum = 0, .maximum = 1});
   if (fields.describing() || mix.mixup > 0 || mix.cutmix > 0) return;
   fields.error("", "'mix' requires 'mixup' or 'cutmix' above 0");

@@ -102,8 +102,8 @@ bool Pipeline::joins_stage(std::size_t i) const {
 void Pipeline::check_size() const {
   if (output_[1] > 0 && output_[2] > 0) return;
   throw Error(ErrorKind::config,
-              "the data's images have sizes of their own, and 'augment' gives them no common "
-              "one; add 'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
+              "the data's images differ in size, and 'augment' does not make them equal; "
+              "add 'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
 }
 
 bool Pipeline::needs_statistics() const {

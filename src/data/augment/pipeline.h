@@ -70,7 +70,7 @@ class Pipeline {
   /// colours, or if steps follow the whitening.
   Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
            std::vector<std::shared_ptr<const Preprocess>> preprocess);
-  /// [c, h, w] of the samples; h and w are 0 if they have sizes of their own.
+  /// [c, h, w] of the samples; h and w are 0 if they differ in size.
   [[nodiscard]] Shape input_shape() const { return image_; }
   /// [c, h, w] of the fill functions' output.
   [[nodiscard]] Shape output_shape() const { return output_; }

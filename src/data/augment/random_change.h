@@ -29,7 +29,8 @@ class RandomChange final : public ColourAugmentation {
   explicit RandomChange(config::Fields& fields) {
     if constexpr (requires { Change::kProbability; }) probability_ = Change::kProbability;
     if constexpr (requires { Change::read(fields); }) amount_ = Change::read(fields);
-    fields.field("probability", probability_, "of changing a sample", {.minimum = 0, .maximum = 1});
+    fields.field("probability", probability_, "chance of changing a sample",
+                 {.minimum = 0, .maximum = 1});
   }
   [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields) {
     return std::make_unique<RandomChange>(fields);

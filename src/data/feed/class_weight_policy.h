@@ -17,7 +17,7 @@ struct ClassWeightPolicy {
   std::string field = {};                    // f32 field with the samples' own weights; "": 1 each
   std::string mask = {};  // i32 field [t] of samples with t labels: 0 leaves one out; "": none
 
-  /// `own` is the value of `field`. 0 for a label that is no class if classes have weights.
+  /// `own` is the value of `field`. 0 for a label that is not a class if classes have weights.
   [[nodiscard]] float weight(std::int32_t label, float own) const;
   /// This rule without weights, for evaluation: 1, or 0 for what is ignored or of weight 0.
   [[nodiscard]] ClassWeightPolicy counting() const;

@@ -61,7 +61,7 @@ void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, con
 }
 
 std::string DeviceImages::fault(const Pipeline& pipeline) {
-  if (pipeline.input_shape()[1] == 0) return "its images have sizes of their own";
+  if (pipeline.input_shape()[1] == 0) return "its images differ in size";
   if (pipeline.interpolating_steps() > 1) return "more than one augmentation interpolates";
   if (pipeline.pixel_transforms().size() <= kMostPixelSteps) return "";
   return "there are more than " + std::to_string(kMostPixelSteps) + " preprocessing steps";

@@ -63,7 +63,7 @@ class Dataset {
   virtual ~Dataset() = default;
   /// Number of samples, at least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  /// [c, h, w]; h and w are 0 if the images have sizes of their own; kNoImage: there are none.
+  /// [c, h, w]; h and w are 0 if the images differ in size; kNoImage: there are none.
   [[nodiscard]] virtual Shape image_shape() const = 0;
   /// [c, h, w] of sample `index`.
   [[nodiscard]] virtual Shape sample_shape(std::int64_t index) const {

@@ -241,7 +241,7 @@ void look_at_files(const ImageLook& look, const Opening& opening, LookedAt& look
   }
 }
 
-/// The bytes of the decoded set; 0 if its images have sizes of their own.
+/// The bytes of the decoded set; 0 if its images differ in size.
 std::int64_t decoded_bytes(const std::vector<ImageRecord>& records, const ImageOptions& options) {
   if (records.empty()) return 0;
   const ImageSize first = records[0].size;

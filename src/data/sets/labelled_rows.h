@@ -38,8 +38,8 @@ struct RowLabels {
   std::vector<std::string> names;  // empty: labels are numbers
   std::int64_t classes = 0;
 };
-/// Labels in the column `column`. Throws Error{data} with the line: no label, one that is no class;
-/// `advice` follows labels that are no numbers.
+/// Labels in the column `column`. Throws Error{data} with the line: no label, one that is not a
+/// class; `advice` follows labels that are no numbers.
 [[nodiscard]] RowLabels labels_of_rows(const NamedRows& rows, std::size_t column,
                                        const LabelOptions& options, const std::string& advice = "");
 

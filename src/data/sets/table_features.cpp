@@ -76,7 +76,7 @@ class Cells {
     if (rules_.unknown == UnknownCategory::ignore) return;
     bad(row, column,
         (cell.empty() ? "has no value"
-                      : "'" + shortened(cell) + "' is no category of the training split") +
+                      : "'" + shortened(cell) + "' is not a category of the training split") +
             "; correct it, or set 'unknown: ignore', with which the row has none of the column's "
             "categories" +
             config::suggestion(cell, known));

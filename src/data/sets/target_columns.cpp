@@ -60,7 +60,7 @@ std::vector<float> marks_of(const NamedRows& rows, const PlacedColumn& column,
       const auto found = std::ranges::lower_bound(known, word);
       if (found == known.end() || *found != word) {
         rows.bad_cell(row, column.place,
-                      "'" + shortened(word) + "' is no word of the training split; correct it" +
+                      "'" + shortened(word) + "' is not a word of the training split; correct it" +
                           config::suggestion(word, known));
       }
       marks[i * known.size() + static_cast<std::size_t>(found - known.begin())] = 1;

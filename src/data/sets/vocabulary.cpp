@@ -17,7 +17,7 @@ constexpr std::array<std::pair<TextUnit, const char*>, 3> kUnits{
     {{TextUnit::characters, "characters"}, {TextUnit::bytes, "bytes"}, {TextUnit::words, "words"}}};
 
 [[noreturn]] void bad_vocabulary(const std::string& name, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + name + "' is no vocabulary: " + what);
+  throw Error(ErrorKind::data, "'" + name + "' is not a vocabulary: " + what);
 }
 
 TextUnit unit_named(const std::string& word, const std::string& name) {

@@ -65,7 +65,7 @@ WordIndex counted_index(const std::vector<std::string>& texts) {
 
 WordIndex parse_word_index(std::string_view json, const std::string& name) {
   const Json parsed = parse_json(json, {.name = name}, {.depth = 2, .values = kMostIndexedWords});
-  if (!parsed.is_object()) bad_index(name, "it is no object");
+  if (!parsed.is_object()) bad_index(name, "it is not an object");
   WordIndex index;
   std::unordered_set<std::int32_t> ranks;
   for (const auto& [word, value] : parsed.items()) {

@@ -17,7 +17,7 @@ namespace trainyard {
 [[nodiscard]] std::vector<std::string> metric_names(const RunConfig& run);
 
 /// Reports a `checkpoint.best.metric` of `run` that is not a column of its validation split, and a
-/// `plateau.monitor` that is no column, at its position in `file`.
+/// `plateau.monitor` that is not a column, at its position in `file`.
 void check_monitored(const RunConfig& run, const config::Node& file,
                      config::Diagnostics& diagnostics);
 

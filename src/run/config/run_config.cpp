@@ -211,7 +211,7 @@ void declare(Fields& fields, RunConfig& run) {
   fields.feature("checkpoint", run.checkpoint, "what is saved, and when");
   if (run.checkpoint) run.checkpoint_every = parse_interval(run.checkpoint->every, fields);
   fields.feature("average", run.average,
-                 "an average of the weights over the steps, usually judged in their place");
+                 "an average of the weights over the steps, usually evaluated in their place");
   fields.feature("train_eval", run.train_eval,
                  "training metrics without augmentation and dropout, on a fixed subset");
   fields.feature("early_stop", run.early_stop, "stop when nothing improves any more");

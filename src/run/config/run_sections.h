@@ -26,7 +26,7 @@ struct Interval {
   enum class Unit { epoch, step } unit = Unit::epoch;
 };
 
-/// Empty for a text that is no interval, or one of less than 1.
+/// Empty for a text that is not an interval, or one of less than 1.
 [[nodiscard]] std::optional<Interval> interval_of(std::string_view text);
 
 /// The weights of samples in losses.

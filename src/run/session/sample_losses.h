@@ -25,7 +25,7 @@ struct SplitTargets {
 [[nodiscard]] std::optional<SplitTargets> split_targets(const RunConfig& run, const Dataset& set);
 
 /// The loss of each of `samples` rows of outputs, [samples, width], computed by the processor in
-/// float: without the weights of samples and of the loss. NaN for a label that is no class.
+/// float: without the weights of samples and of the loss. NaN for a label that is not a class.
 [[nodiscard]] std::vector<float> sample_losses(const SplitTargets& targets,
                                                std::span<const float> outputs,
                                                std::int64_t samples);

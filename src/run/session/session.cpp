@@ -15,13 +15,13 @@ namespace trainyard {
 
 namespace {
 
-/// Which copy of the weights is judged, if there are two.
+/// Which copy of the weights is evaluated, if there are two.
 std::string copies_text(const RunConfig& config) {
   if (!config.average) return "";
   const std::string kind = fmt::format("(ema {})", config.average->ema);
   return config.average->judged == AverageConfig::Judged::average
-             ? "their average " + kind + " is judged and saved"
-             : "judged and saved as trained, not their average " + kind;
+             ? "their average " + kind + " is evaluated and saved"
+             : "evaluated and saved as trained, not their average " + kind;
 }
 
 }  // namespace

@@ -173,8 +173,8 @@ Shape shape_of_both(const Dataset& train, const Dataset& val) {
 Statistics statistics_of(const Dataset& train, int threads) {
   if (train.image_shape()[1] > 0) return compute_statistics(train, threads);
   throw Error(ErrorKind::config,
-              "'preprocess' needs statistics of the training images, which have sizes of their "
-              "own; give their source a 'size', or give the values instead of 'train'");
+              "'preprocess' needs statistics of the training images, which differ in size; give "
+              "their source a 'size', or give the values instead of 'train'");
 }
 
 /// Throws Error{config} with the reason if the sets cannot stay on a device.

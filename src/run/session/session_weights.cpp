@@ -117,7 +117,7 @@ std::vector<std::int32_t> checked_labels(const RunConfig& run, const Dataset& tr
     labels.push_back(ignored ? -1 : label);
     if (ignored) continue;
     if (label < 0 || label >= train.classes()) {
-      refuse(run, sample_at(i) + " has label " + std::to_string(label) + ", which is no class");
+      refuse(run, sample_at(i) + " has label " + std::to_string(label) + ", which is not a class");
     }
     classes.insert(label);
   }
@@ -155,7 +155,7 @@ void require_labels(const RunConfig& run, const Dataset& set, const std::string&
     throw Error(ErrorKind::config,
                 "sample " + std::to_string(i) + " (from 0) of " + what + " has label " +
                     std::to_string(*found) +
-                    ", which is no class; to leave out such samples, set 'ignore_label: " +
+                    ", which is not a class; to leave out such samples, set 'ignore_label: " +
                     std::to_string(*found) + "'");
   }
 }

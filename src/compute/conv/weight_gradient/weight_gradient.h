@@ -1,4 +1,4 @@
-// Gradients of convolutions' weights by own kernels, whose bits are the same for any number of
+// Gradients of convolutions' weights by our kernels, whose bits are the same for any number of
 // threads, with AVX2 and with AVX-512. That is what they are for: speed against oneDNN's was not
 // measured alone (all of a step is 1.2 to 1.8 times PyTorch's, docs/results/log/cpu.md).
 #pragma once
