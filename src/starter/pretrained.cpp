@@ -62,7 +62,7 @@ std::vector<std::string> faults_of(const KnownResNet& network, const Safetensors
           (faults.size() > 1 ? " (" + std::to_string(faults.size()) + " differences)" : "") +
           "; --from knows the weights of " + joined(names) +
           " of torchvision and timm. For other networks see 'train import' in "
-          "docs/language/after_training.md");
+          "docs/after_training.md");
 }
 
 }  // namespace
