@@ -33,8 +33,8 @@ struct ResNetTensor {
 struct Pretrained {
   KnownResNet network;
   SafetensorsFile file;
-  /// Those of `file` under the names of the starter's network, the last layer's too; counters such
-  /// as num_batches_tracked are left out.
+  /// Tensors of `file` under the names of the starter's network, the last layer's too; counters
+  /// such as num_batches_tracked are left out.
   std::vector<NamedTensor> tensors;
 };
 

@@ -36,7 +36,7 @@ struct StarterTexts {
 
 /// The words are those of words_for() in starter.cpp.
 [[nodiscard]] StarterTexts starter_texts(StarterKind kind);
-/// Of images whose run fine-tunes a KnownResNet.
+/// Texts for images whose run fine-tunes a KnownResNet.
 [[nodiscard]] StarterTexts fine_tuning_texts();
 
 /// The numbers of a starter: what its data leave to choose.

@@ -141,7 +141,7 @@ class Trainer {
   [[nodiscard]] std::int64_t steps_per_epoch() const {
     return parts_.train.batches_per_epoch() / parts_.step.passes();
   }
-  /// Those of the current epoch.
+  /// Steps of the current epoch.
   [[nodiscard]] std::int64_t steps_of_epoch() const {
     const bool last = state_.epoch + 1 == options_.epochs && options_.last_steps > 0;
     return last ? options_.last_steps : steps_per_epoch();

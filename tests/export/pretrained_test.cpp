@@ -19,7 +19,7 @@ namespace trainyard::export_tests {
 namespace {
 
 constexpr std::int64_t kClasses = 5, kPixels = 3 * 224 * 224;
-/// Of float32 to PyTorch's float64; logits are up to 5.
+/// The difference of float32 from PyTorch's float64; logits are up to 5.
 constexpr double kBound = 1e-5;
 
 /// [-1, 1), as in the script.
