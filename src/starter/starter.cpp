@@ -179,7 +179,6 @@ Words words_of_answer(const Answer& answer, std::int64_t outputs, StarterKind ki
 
 /// The text with @WORDS@ replaced; what replaces them is left as it is.
 std::string filled(std::string_view text, const Words& words) {
-  text.remove_prefix(text.find_first_not_of('\n'));
   std::string out;
   for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@')) {
     const std::size_t end = text.find('@', at + 1);

@@ -27,7 +27,7 @@ struct StarterFiles {
 StarterFiles write_starter(const StarterData& data, const Pretrained* weights,
                            const std::filesystem::path& folder, const Disk& disk);
 
-// The texts of the starter files, with @WORDS@ to be filled in.
+// The texts of the starter files, which are in the folder files, with @WORDS@ to be filled in.
 
 struct StarterTexts {
   std::string_view config;
