@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "starter/starter.h"
-#include "starter_files.h"  // made of the folder files (CMakeLists.txt)
+#include "starter/starter_files.h"  // made of the folder files (CMakeLists.txt)
 
 namespace trainyard {
 namespace {
