@@ -12,14 +12,14 @@ namespace {
 /// Few enough digits to type: what follows is noise.
 std::string rate_text(double rate) { return fmt::format("{:.2g}", rate); }
 
-/// The points of a loss up to where it has risen far above its first value: beyond they would
-/// flatten the rest.
+/// The points of a loss up to where the smoothed one has risen far above its first value, without
+/// single ones that are as high: they would flatten the rest.
 std::vector<PlotPoint> shown_points(const RateSearch& search, double RateChange::*loss) {
   std::vector<PlotPoint> points;
   for (const RateChange& step : search.steps) {
     const double most = 1.5 * search.steps.front().smoothed;
-    if (step.*loss > most && most > 0) break;
-    points.push_back({step.rate, step.*loss});
+    if (step.smoothed > most && most > 0) break;
+    if (step.*loss <= most || most <= 0) points.push_back({step.rate, step.*loss});
   }
   return points;
 }

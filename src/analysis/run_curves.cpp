@@ -197,7 +197,7 @@ CurvePlot schedule_curve(const RunConfig& run, std::int64_t ranks, std::int64_t 
     const auto done = static_cast<double>(point.step - 1);
     curve.points.push_back({done / static_cast<double>(batch.steps), point.rate});
   }
-  return {.title = fmt::format("{}: {} of {}", run.name, count_text(run.epochs, "epoch"),
+  return {.title = fmt::format("{}: {} of {}", run.name, count_text(batch.epochs, "epoch"),
                                count_text(batch.steps, "step")),
           .x_label = "epoch",
           .panels = {{.label = "learning rate", .curves = {curve}, .from_zero = true}}};

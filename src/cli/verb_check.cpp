@@ -38,12 +38,11 @@ std::string data_text(Session& session) {
 
 std::string batch_text(const Session& session) {
   const BatchNumbers& batch = session.batch();
-  const std::int64_t epochs = session.config().epochs;
   return fmt::format("batch: {} per step on {}; {} {} per epoch, {} dropped; {} in {}",
                      count_text(batch.global, "sample"), count_text(batch.ranks, "rank"),
                      with_separators(batch.steps), plural(batch.steps, "step"),
-                     count_text(batch.dropped, "sample"), with_separators(batch.steps * epochs),
-                     count_text(epochs, "epoch"));
+                     count_text(batch.dropped, "sample"), with_separators(batch.all_steps),
+                     count_text(batch.epochs, "epoch"));
 }
 
 std::string best_metric_text(const Session& session) {

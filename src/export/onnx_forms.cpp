@@ -47,6 +47,11 @@ void emit_relu6(const OnnxLayer& layer) {
             {layer.input(), layer.constant("least", {}, {0}), layer.constant("most", {}, {6})});
 }
 
+void emit_scale_by(const OnnxLayer& layer) {
+  const float factor = static_cast<float>(function_of<ScaleBy>(layer).factor);
+  layer.put("Mul", {layer.input(), layer.constant("factor", {}, {factor})});
+}
+
 void emit_leaky_relu(const OnnxLayer& layer) {
   layer.apply("LeakyRelu", {{"alpha", static_cast<float>(function_of<LeakyRelu>(layer).slope)}});
 }
@@ -151,6 +156,7 @@ constexpr OnnxForm kForms[] = {
     {"prelu", &emit_prelu},
     {"relu", &same<kRelu>},
     {"relu6", &emit_relu6},
+    {"scale_by", &emit_scale_by},
     {"leaky_relu", &emit_leaky_relu},
     {"elu", &emit_elu},
     {"selu", &emit_selu},

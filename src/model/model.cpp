@@ -76,13 +76,17 @@ RepeatedWork Model::evaluation_of(EvaluatedSplit split) {
           }};
 }
 
-void Model::initialize(std::uint64_t seed) {
+void Model::initialize(std::uint64_t seed, const FillFromData& fill) {
   const std::size_t element = size_of(memory_->type());
   std::vector<float> values;
   for (const BlockEntry& entry : blocks().parameters) {
     values.assign(static_cast<std::size_t>(entry.shape.elements()), 0.0f);
-    trainyard::initialize(planned_graph().nodes[entry.node].signature.parameters[entry.index], seed,
-                          key_of(entry.name), values);
+    const ParameterSpec& spec = planned_graph().nodes[entry.node].signature.parameters[entry.index];
+    if (fill && spec.initializer.kind == Initializer::Kind::whitening) {
+      fill(spec, values);
+    } else {
+      trainyard::initialize(spec, seed, key_of(entry.name), values);
+    }
     store(compute_.queue, memory_->type(), values, memory_->weights() + entry.offset * element);
   }
   for (const BlockEntry& entry : blocks().statistics) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -114,9 +115,11 @@ class Model {
   [[nodiscard]] const Compute& compute() const { return compute_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
 
+  /// Writes the values of a parameter whose initializer reads the training samples.
+  using FillFromData = std::function<void(const ParameterSpec&, std::span<float>)>;
   /// Fills weights and running statistics by their initializers; a weight depends only on the seed
-  /// and its own name.
-  void initialize(std::uint64_t seed);
+  /// and its own name, or, with `fill`, on the training samples.
+  void initialize(std::uint64_t seed, const FillFromData& fill = {});
   /// Enqueues what follows from new weights or running statistics: to be called after every change
   /// of them. Their average begins as what was loaded, and after a step follows it; both copies'
   /// packed weights follow.

@@ -1,5 +1,7 @@
 #include "model/training_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "base/error.h"
 #include "config/diagnostics.h"
 #include "ops/bn.h"
+#include "ops/convolution.h"
 
 namespace trainyard {
 namespace {
@@ -289,6 +292,25 @@ TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch) {
   TrainingGraph result = graph;
   result.graph = with_batch(graph.graph, batch);
   return result;
+}
+
+void require_whitenable(const Graph& network) {
+  for (const Node& node : network.nodes) {
+    const auto own = own_parameters(node);
+    if (own.empty() || own[0].initializer.kind != Initializer::Kind::whitening) continue;
+    const auto* const conv = dynamic_cast<const ConvOp*>(node.op.get());
+    const std::int64_t values = own[0].shape.elements() / own[0].shape[0];
+    const bool plain = conv != nullptr && node.inputs[0] == network.inputs[0] &&
+                       conv->values().groups == 1 && conv->values().dilation == config::Pair{};
+    if (plain && own[0].shape[0] == 2 * values) continue;
+    throw Error(ErrorKind::config,
+                fmt::format("{}: 'init: whitening' requires a convolution of the network's input, "
+                            "without groups and dilation, with two filters for each value of a "
+                            "patch, found {}",
+                            node.where.text(),
+                            plain ? fmt::format("{} filters; use {}", own[0].shape[0], 2 * values)
+                                  : "'" + node.path + "'"));
+  }
 }
 
 void require_batch_variance(const Graph& network, int replicas) {

@@ -96,6 +96,10 @@ struct Objectives {
 /// output is then beta whatever its input.
 void require_batch_variance(const Graph& network, int replicas);
 
+/// Throws Error{config} at a layer with `init: whitening` that is no plain convolution of the
+/// network's input with two filters for each value of a patch.
+void require_whitenable(const Graph& network);
+
 /// True if a batch norm has `sync`, so that passes sum over replicas.
 [[nodiscard]] bool syncs_batch_norms(const Graph& graph);
 

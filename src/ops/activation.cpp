@@ -25,11 +25,19 @@ void declare(config::Fields& fields, HardSigmoid& hard_sigmoid) {
                {.minimum = 0, .exclusive_minimum = true});
 }
 
+void declare(config::Fields& fields, ScaleBy& scale_by) {
+  fields.required("factor", scale_by.factor, "what every value is multiplied by");
+}
+
 std::string text_of(const LeakyRelu& leaky_relu) {
   return "{slope: " + number_text(leaky_relu.slope) + "}";
 }
 
 std::string text_of(const Elu& elu) { return "{alpha: " + number_text(elu.alpha) + "}"; }
+
+std::string text_of(const ScaleBy& scale_by) {
+  return "{factor: " + number_text(scale_by.factor) + "}";
+}
 
 std::string text_of(const HardSigmoid& hard_sigmoid) {
   if (hard_sigmoid.slope == HardSigmoid{}.slope) return "{}";

@@ -49,6 +49,21 @@ struct Relu6 {
   }
 };
 
+/// y = factor * x.
+struct ScaleBy {
+  static constexpr std::string_view kName = "scale_by", kHelp = "factor * x";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  double factor = 1;
+  template <class T>
+  TY_HD T value(T x) const {
+    return static_cast<T>(factor) * x;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T /*y*/) const {
+    return static_cast<T>(factor) * dy;
+  }
+};
+
 /// y = x for x >= 0, else slope * x.
 struct LeakyRelu {
   static constexpr std::string_view kName = "leaky_relu", kHelp = "x, or slope * x below 0";
@@ -270,10 +285,14 @@ void declare(config::Fields& fields, Elu& elu);
 
 void declare(config::Fields& fields, HardSigmoid& hard_sigmoid);
 
+void declare(config::Fields& fields, ScaleBy& scale_by);
+
 /// The attributes as YAML flow text; functions without attributes need no overload.
 [[nodiscard]] std::string text_of(const LeakyRelu& leaky_relu);
 
 [[nodiscard]] std::string text_of(const Elu& elu);
+
+[[nodiscard]] std::string text_of(const ScaleBy& scale_by);
 
 /// Nothing for the default slope: the plans of existing runs keep their text.
 [[nodiscard]] std::string text_of(const HardSigmoid& hard_sigmoid);
@@ -312,7 +331,7 @@ class ActivationOp final : public Op {
 
 /// Every activation, in the order of the reference.
 using Activations = std::tuple<Relu, Relu6, LeakyRelu, Elu, Selu, Gelu, Swish, HardSwish, Sigmoid,
-                               HardSigmoid, Tanh, Softplus, Softsign, Mish, Identity>;
+                               HardSigmoid, Tanh, Softplus, Softsign, Mish, ScaleBy, Identity>;
 
 /// Any shape to the same shape; channels of a pixel (or sample) sum to 1.
 class SoftmaxOp final : public Op {

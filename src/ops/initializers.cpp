@@ -99,6 +99,7 @@ Distribution distribution_of(const ParameterSpec& parameter) {
     case Kind::msra:
       return {Form::normal, std::sqrt(2 / in)};
     case Kind::torch_default:
+    case Kind::whitening:
     case Kind::dirac_partial:
       return {Form::uniform, std::sqrt(1 / in)};
     case Kind::orthogonal:
@@ -262,6 +263,13 @@ std::unique_ptr<Member> normal(config::Fields& fields) {
   return std::make_unique<Member>(member);
 }
 
+std::unique_ptr<Member> whitening(config::Fields& fields) {
+  Member member{{.kind = Kind::whitening, .value = 5e-4}};
+  fields.field("epsilon", member.initializer.value, "added to each eigenvalue",
+               {.minimum = 0, .exclusive_minimum = true});
+  return std::make_unique<Member>(member);
+}
+
 enum class DiracForm { whole, partial };
 [[nodiscard]] constexpr config::Words<DiracForm> words(DiracForm) { return {"whole", "partial"}; }
 
@@ -291,6 +299,9 @@ constexpr config::Kind<Member> kMembers[] = {
     {"xavier", "uniform, bound sqrt(3 / fan_in), as in Caffe", plain<Kind::xavier>},
     {"torch_default", "uniform, bound 1 / sqrt(fan_in), biases too", plain<Kind::torch_default>},
     {"orthogonal", "orthonormal rows or columns", plain<Kind::orthogonal>},
+    {"whitening",
+     "filters of the network's first convolution that whiten the patches of training images",
+     whitening},
     {"dirac", "passes each channel through; partial: torch_default in kernels beyond the channels",
      dirac},
 };
@@ -331,6 +342,7 @@ std::string text_of(const Initializer& initializer) {
     case Kind::uniform:
     case Kind::normal:
     case Kind::truncated_normal:
+    case Kind::whitening:
       return "{" + name + ": " + number_text(initializer.value) + "}";
     case Kind::dirac_partial:
       return "{" + name + ": partial}";

@@ -22,6 +22,7 @@ namespace trainyard {
 /// orthogonal: the matrix [shape[0], rest] has orthonormal rows, or columns where it has more rows
 /// than columns (Saxe et al. 2014). dirac: kernel j passes channel j through its centre tap;
 /// {dirac: partial} draws the kernels beyond the channels as torch_default (airbench).
+/// whitening: from the training samples (Model::initialize), without them as torch_default.
 /// forget_gate: 1 in the second of four equal parts, else 0.
 void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_t parameter_key,
                 std::span<float> out);

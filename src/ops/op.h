@@ -43,12 +43,13 @@ struct Initializer {
     xavier,
     torch_default,
     orthogonal,
+    whitening,  // moments of the training samples
     dirac,
     dirac_partial,
     forget_gate,  // has no word in YAML: the bias of an lstm
   };
   Kind kind = Kind::zeros;
-  double value = 0;  // constant: the value; uniform: the bound; normal: the deviation
+  double value = 0;  // the constant, the bound, the deviation, or epsilon
 
   bool operator==(const Initializer&) const = default;
 };

@@ -66,8 +66,7 @@ std::optional<std::int64_t> TimedSchedule::length(std::int64_t steps_per_epoch) 
 double TimedSchedule::main_rate(std::int64_t step, const ScheduleContext& context) const {
   const bool by_step = by_ == TimeUnit::step;
   const std::int64_t t = by_step ? step : step / context.steps_per_epoch;
-  const std::int64_t rest = by_step ? context.epochs * context.steps_per_epoch - context.before
-                                    : context.epochs - context.before / context.steps_per_epoch;
+  const std::int64_t rest = by_step ? context.rest() : context.epochs_of_rest();
   const std::int64_t total = length_.value_or(rest);
   return at(static_cast<double>(std::min(t, total)), static_cast<double>(total), context.base);
 }
@@ -117,13 +116,12 @@ class Expression final : public Schedule {
   /// After the run's last step the value at that step: a formula need not have one there.
   [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
     const std::int64_t per_epoch = context.steps_per_epoch;
-    const std::int64_t steps = context.epochs * per_epoch - context.before;
-    step = std::min(step, steps - 1);
+    step = std::min(step, context.rest() - 1);
     const config::Scope scope{{"base", real(context.base)},
                               {"step", whole(step)},
-                              {"steps", whole(steps)},
+                              {"steps", whole(context.rest())},
                               {"epoch", whole(step / per_epoch)},
-                              {"epochs", whole(context.epochs - context.before / per_epoch)}};
+                              {"epochs", whole(context.epochs_of_rest())}};
     config::Diagnostics diagnostics;
     const config::Node value = config::evaluate(formula_, scope, diagnostics);
     diagnostics.raise();
@@ -223,7 +221,7 @@ std::span<const config::Kind<Schedule>> schedule_kinds() {
 
 void check_rates(const Schedule& schedule, const ScheduleContext& context) {
   constexpr std::int64_t kMost = 100'000;
-  const std::int64_t steps = context.epochs * context.steps_per_epoch;
+  const std::int64_t steps = context.steps;
   const std::int64_t stride = (steps + kMost - 1) / kMost;
   for (std::int64_t step = 0; step < steps; step += stride) {
     static_cast<void>(schedule.rate(step, context));

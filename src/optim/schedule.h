@@ -14,10 +14,16 @@ namespace trainyard {
 
 /// The inputs of a schedule. t counts finished epochs or steps, from 0.
 struct ScheduleContext {
-  double base = 0;  // the optimizer's learning rate
-  std::int64_t epochs = 1;
+  double base = 0;         // the optimizer's learning rate
+  std::int64_t steps = 1;  // length of the run
   std::int64_t steps_per_epoch = 1;
   std::int64_t before = 0;  // steps of the run before this schedule's t = 0, in a chain
+
+  /// Steps and epochs from t = 0 to the end of the run, which may lie within the last epoch.
+  [[nodiscard]] std::int64_t rest() const { return steps - before; }
+  [[nodiscard]] std::int64_t epochs_of_rest() const {
+    return (steps + steps_per_epoch - 1) / steps_per_epoch - before / steps_per_epoch;
+  }
 };
 
 class Schedule {

@@ -37,6 +37,7 @@ Json status_json(const RunStatus& status) {
   json["epoch"] = status.at.epoch;
   json["epochs"] = status.epochs;
   json["step"] = status.at.step;
+  json["steps"] = status.steps;
   json["steps_per_epoch"] = status.steps_per_epoch;
   json["loss"] = number_or_null(status.at.loss);
   json["best"] = best_json(status.best);
@@ -100,6 +101,8 @@ std::optional<BestValue> best_of(const Json& json) {
 std::optional<RunStatus> status_of(const Json& json) {
   const auto state = named(json.at("state").get<std::string>(), RunState::diverged);
   if (!state) return std::nullopt;
+  const auto epochs = json.at("epochs").get<std::int64_t>();
+  const auto per_epoch = known<std::int64_t>(json, "steps_per_epoch").value_or(0);
   return RunStatus{.state = *state,
                    .exit_code = known<int>(json, "exit_code"),
                    .message = known<std::string>(json, "message").value_or(""),
@@ -108,8 +111,9 @@ std::optional<RunStatus> status_of(const Json& json) {
                    .started = time_at(json, "started"),
                    .updated = time_at(json, "updated"),
                    .at = progress_of(json),
-                   .epochs = json.at("epochs").get<std::int64_t>(),
-                   .steps_per_epoch = known<std::int64_t>(json, "steps_per_epoch").value_or(0),
+                   .epochs = epochs,
+                   .steps = known<std::int64_t>(json, "steps").value_or(epochs * per_epoch),
+                   .steps_per_epoch = per_epoch,
                    .unit = known<std::string>(json, "unit").value_or("img"),
                    .best = best_of(json),
                    .last_checkpoint = known<std::string>(json, "last_checkpoint").value_or(""),

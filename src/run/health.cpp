@@ -1,5 +1,7 @@
 #include "run/health.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -61,13 +63,13 @@ RunHealth ended(RunHealth run) {
 /// "epoch 3 of 90, step 1173 of 35190, loss 0.9000, 1710 img/s, 1:02:03 left".
 std::string place_text(const RunStatus& status) {
   const RunProgress& at = status.at;
-  const std::int64_t begun =
-      std::min(status.epochs, at.epoch + (status.state == RunState::completed ? 0 : 1));
-  std::string text = "epoch " + std::to_string(begun) + " of " + std::to_string(status.epochs) +
-                     ", step " + std::to_string(at.step);
-  if (status.steps_per_epoch > 0) {
-    text += " of " + std::to_string(status.steps_per_epoch * status.epochs);
-  }
+  const std::int64_t begun = at.epoch + (status.state == RunState::completed ? 0 : 1);
+  const auto counted = [](std::string_view noun, std::int64_t count, std::int64_t of) {
+    return fmt::format("{} {}{}", noun, count, of > 0 ? fmt::format(" of {}", of) : "");
+  };
+  std::string text =
+      counted("epoch", status.epochs > 0 ? std::min(status.epochs, begun) : begun, status.epochs) +
+      ", " + counted("step", at.step, status.steps);
   if (at.loss) text += ", loss " + value_text(*at.loss);
   if (at.images_per_s) text += ", " + rate_text(*at.images_per_s, status.unit);
   if (at.eta_seconds) text += ", " + duration_text(*at.eta_seconds) + " left";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "run/session/session.h"
@@ -49,7 +50,7 @@ class RateTrial {
       : options_(options),
         ranks_(RankGroupOptions{}),
         session_(on_ramp(run, options), choice, nullptr, ranks_) {
-    session_.model().initialize(static_cast<std::uint64_t>(run.seed));
+    session_.initialize();
     if (init) initialize_from(session_.model(), *init);
   }
 
@@ -120,13 +121,16 @@ RateSearch judge_rates(std::vector<RateChange> steps, bool diverged) {
       std::ranges::min_element(first, search.steps.end(), {}, &RateChange::smoothed);
   if (lowest == search.steps.end() || lowest == first) return search;
   search.lowest = lowest->rate;
-  double fall = 0;
-  for (auto step = first + 1; step <= lowest; ++step) {
-    const RateChange& before = *(step - 1);
+  // Over a tenth of the steps: from one to the next the loss falls and rises with its batches.
+  const std::ptrdiff_t span =
+      std::min(std::max<std::ptrdiff_t>(1, std::ssize(search.steps) / 10), lowest - first);
+  double fall = std::numeric_limits<double>::infinity();
+  for (auto step = first + span; step <= lowest; ++step) {
+    const RateChange& before = *(step - span);
     const double slope = (step->smoothed - before.smoothed) / std::log(step->rate / before.rate);
     if (slope >= fall) continue;
     fall = slope;
-    search.steepest = step->rate;
+    search.steepest = (step - span / 2)->rate;
   }
   search.suggested = std::min(lowest->rate / 10, *search.steepest);
   return search;

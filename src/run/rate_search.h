@@ -34,7 +34,7 @@ struct RateSearch {
   bool diverged = false;          // ended before the last step
   bool ended = true;              // false: stopped before either
   /// The rate at the lowest smoothed loss, and where it fell fastest before, per factor of the
-  /// rate; empty if it never fell.
+  /// rate and over a tenth of the steps; empty if it never fell.
   std::optional<double> lowest, steepest;
   /// A tenth of `lowest`, or `steepest` if that is less: a loss that ends near 0 has no minimum.
   std::optional<double> suggested;

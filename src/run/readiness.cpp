@@ -94,11 +94,12 @@ std::uint64_t bytes_of(const std::vector<NamedTensor>& tensors) {
 
 /// The most bytes that a run has on its disk at once: the newest checkpoints, the best one, one
 /// being saved, and the weights.
-std::uint64_t most_bytes(const CheckpointContent& content, const RunConfig& config) {
+std::uint64_t most_bytes(const CheckpointContent& content, const RunConfig& config,
+                         std::int64_t epochs) {
   std::uint64_t checkpoint = 0;
   for (const auto& [name, tensors] : content.files) checkpoint += bytes_of(tensors);
   std::int64_t kept = config.checkpoint ? config.checkpoint->keep + 2 : 0;
-  if (config.checkpoint_every.unit == Interval::Unit::epoch) kept = std::min(kept, config.epochs);
+  if (config.checkpoint_every.unit == Interval::Unit::epoch) kept = std::min(kept, epochs);
   return static_cast<std::uint64_t>(kept) * checkpoint +
          2 * bytes_of(content.files.at("weights.safetensors"));
 }
@@ -107,9 +108,8 @@ std::string mebibyte_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-std::string room_warning(const CheckpointContent& content, const RunConfig& config,
-                         const fs::path& place, std::uint64_t free) {
-  const std::uint64_t most = most_bytes(content, config);
+/// `most`: the bytes of most_bytes(). `free`: those of the disk of `place`.
+std::string room_warning(std::uint64_t most, const fs::path& place, std::uint64_t free) {
   if (free >= most) return "";
   return fmt::format(
       "the disk of '{}' has {} free, but the run's checkpoints and weights may take {}: free some "
@@ -140,21 +140,20 @@ double sum_over_ranks(RankGroup& ranks, double own) {
 
 }  // namespace
 
-std::string schedule_warning(const Schedule* schedule, std::int64_t epochs,
-                             std::int64_t steps_per_epoch) {
+std::string schedule_warning(const Schedule* schedule, const BatchNumbers& batch) {
   if (schedule == nullptr) return "";
-  const std::int64_t steps = epochs * steps_per_epoch;
+  const std::int64_t steps = batch.all_steps;
   const std::string run =
       fmt::format("the run has {} {} ({} of {})", with_separators(steps), plural(steps, "step"),
-                  count_text(epochs, "epoch"), with_separators(steps_per_epoch));
-  const std::int64_t warmup = schedule->warmup_steps(steps_per_epoch);
+                  count_text(batch.epochs, "epoch"), with_separators(batch.steps));
+  const std::int64_t warmup = schedule->warmup_steps(batch.steps);
   if (warmup > steps) {
     return fmt::format(
         "the warm-up takes {} steps, but {}: the learning rate never reaches its full value; "
         "shorten the warm-up, or train longer",
         with_separators(warmup), run);
   }
-  const std::int64_t last = schedule->last_part(steps_per_epoch);
+  const std::int64_t last = schedule->last_part(batch.steps);
   if (last == 0 || last < steps) return "";
   return fmt::format(
       "the last part of schedule '{}' begins after {} steps, but {}: it is never reached",
@@ -245,17 +244,17 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
   const BatchNumbers& batch = session.batch();
   const Graph& network = session.model().programs().eval->plan().laid_out.graph;
   const Graph whole = build_whole_network(config, batch.replica);
-  std::vector<std::string> warnings = {
-      rate_warning(config, batch.ranks, batch.global),
-      frozen_warning(network),
-      plateau_warning(config),
-      schedule_warning(session.schedule(), config.epochs, batch.steps),
-      scale_warning(config.data, *session.data().train, whole),
-      softmax_warning(whole)};
+  std::vector<std::string> warnings = {rate_warning(config, batch.ranks, batch.global),
+                                       frozen_warning(network),
+                                       plateau_warning(config),
+                                       schedule_warning(session.schedule(), batch),
+                                       scale_warning(config.data, *session.data().train, whole),
+                                       softmax_warning(whole)};
   if (request.gnuplot.empty() && config.output.plot) warnings.push_back(missing_gnuplot_warning());
   // A folder from an earlier start already has checkpoints, whose room is not free.
   if (!start.has_folder()) {
-    warnings.push_back(room_warning(content, config, place, disk.free_bytes(place)));
+    warnings.push_back(
+        room_warning(most_bytes(content, config, batch.epochs), place, disk.free_bytes(place)));
   }
   std::erase(warnings, "");
   return warnings;

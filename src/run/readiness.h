@@ -21,8 +21,7 @@ namespace trainyard {
 
 /// A warm-up longer than the run, or a schedule whose last part the run does not reach; "" for
 /// others. `schedule` may be null.
-[[nodiscard]] std::string schedule_warning(const Schedule* schedule, std::int64_t epochs,
-                                           std::int64_t steps_per_epoch);
+[[nodiscard]] std::string schedule_warning(const Schedule* schedule, const BatchNumbers& batch);
 
 /// Samples with values far from 1, such as 0 to 255, which neither `preprocess` nor a first layer
 /// of `network` scales; "" for others. Looks at a few samples.

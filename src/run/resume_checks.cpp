@@ -1,5 +1,7 @@
 #include "run/resume_checks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -16,19 +18,44 @@ namespace trainyard {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Refuses to extend a run that ended within an epoch: the rest of that epoch would never be
+/// trained.
+void require_end_of_epoch(const std::filesystem::path& folder, const RunStatus& status,
+                          std::int64_t per_epoch) {
+  const RunConfig before = read_run_config(folder / "config.yaml", {});
+  const std::int64_t steps = before.length.all_steps(per_epoch);
+  if (status.at.step < steps || steps % per_epoch == 0) return;
+  refuse_command(fmt::format(
+      "the run {} is complete and ended within epoch {}, so it cannot be extended; start a new run "
+      "with its weights: train --config {} --init {}",
+      folder.string(), status.at.epoch, shell_quoted((folder / "config.yaml").string()),
+      shell_quoted(folder.string())));
+}
+
+}  // namespace
+
 std::optional<std::string> completion_text(const std::filesystem::path& folder,
                                            const RunConfig& wanted) {
   const auto status = read_status(folder / "status.json");
   if (!status || status->state != RunState::completed) return std::nullopt;
+  const std::int64_t per_epoch = std::max<std::int64_t>(1, status->steps_per_epoch);
+  const std::int64_t steps = wanted.length.all_steps(per_epoch);
+  const std::int64_t epochs = (steps + per_epoch - 1) / per_epoch;
+  if (status->at.step < steps) require_end_of_epoch(folder, *status, per_epoch);
   const std::string counts =
-      std::to_string(status->at.epoch) + " of " + count_text(wanted.epochs, "epoch");
+      std::to_string(status->at.epoch) + " of " + count_text(epochs, "epoch");
   const std::string command = resume_command(folder.string());
-  if (status->at.epoch >= wanted.epochs) {
+  const bool in_steps = wanted.length.steps.has_value();
+  if (status->at.epoch >= epochs) {
     return "the run " + folder.string() + " is complete: " + counts +
            " trained, nothing was changed" +
-           (wanted.checkpoint ? "; to add epochs: " + command + " --set epochs=N, with N above " +
-                                    std::to_string(status->at.epoch)
-                              : "");
+           (wanted.checkpoint && steps % per_epoch == 0
+                ? fmt::format("; to add {0}: {1} --set {0}=N, with N above {2}",
+                              in_steps ? "steps" : "epochs", command,
+                              in_steps ? status->at.step : status->at.epoch)
+                : "");
   }
   const RunConfig before = read_run_config(folder / "config.yaml", {});
   if (!config_differences(before, wanted).empty()) return std::nullopt;

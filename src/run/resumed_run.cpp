@@ -155,7 +155,7 @@ TrainingState ResumedRun::fill(Session& session, const Warn& warn) {
   request_.device.begins(RunPhase::loading);
   const std::optional<LoadedCheckpoint> checkpoint = std::exchange(checkpoint_, std::nullopt);
   if (!checkpoint) {
-    session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
+    session.initialize();
     if (auto init = initial_weights_of_run(record())) initialize_from(session.model(), *init);
     return {};
   }

@@ -53,6 +53,7 @@ void RunKeeper::recall() {
   const std::optional<RunStatus> before = read_status(folder_.file("status.json"));
   if (!before) return;
   progress_.recall(before->at);
+  status_.steps = before->steps;
   status_.steps_per_epoch = before->steps_per_epoch;
   status_.unit = before->unit;
   status_.best = before->best;
@@ -76,7 +77,7 @@ void RunKeeper::begin(const std::string& judged, const TrainingState& state,
   judged_ = judged;
   first_step_ = state.step;
   if (!checkpoint.empty()) note_checkpoint(checkpoint);
-  progress_.start_training(state.epoch, state.step, status_.epochs * status_.steps_per_epoch);
+  progress_.start_training(state.epoch, state.step, status_.steps);
   status_.best.reset();
   take_best(state);
   write_status(RunState::running);

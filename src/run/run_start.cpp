@@ -59,7 +59,7 @@ std::unique_ptr<Session> NewRun::make_session(RankGroup& ranks, const Warn& /*wa
 }
 
 TrainingState NewRun::fill(Session& session, const Warn& /*warn*/) {
-  session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
+  session.initialize();
   if (init_) initialize_from(session.model(), *init_);
   return {};
 }

@@ -165,7 +165,7 @@ void TrainingRun::open_keeper() {
       ProgressLimits{.first_step = limits.first_step, .step = limits.step}, request_.warn);
   keeper_->status().host = host_name();
   keeper_->status().config_hash = start_->config().hash;
-  keeper_->status().epochs = request_.config.epochs;
+  keeper_->status().epochs = std::llround(std::ceil(request_.config.length.epochs.value_or(0)));
   if (lasts_) keeper_->recall();
   if (!keeper_->is_complete()) keeper_->write_status(RunState::starting);
   ranks_.set_last_words([this](const Failure& failure) { tell_failure(error_of(failure)); });
@@ -228,7 +228,7 @@ void TrainingRun::open_sinks() {
       .output = start_->image(),
       .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
-      .epochs = config.epochs};
+      .epochs = session_->batch().epochs};
   if (config.output.tensorboard) {
     kept.tensorboard = tensorboard_head(*session_, start_->config().resolved, from_.epoch);
   }
@@ -320,6 +320,8 @@ RunEnd TrainingRun::train() {
   const TrainerOptions options = trainer_options(*session_, start_->unchanged(), request_.eager);
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
+    keeper_->status().epochs = session_->batch().epochs;
+    keeper_->status().steps = session_->batch().all_steps;
     keeper_->status().unit = sample_unit(session_->model().graph().graph).brief;
     const std::string warning = start_->write_changes(keeper_->folder(), from_);
     if (!warning.empty()) warn(warning);

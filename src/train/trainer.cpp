@@ -59,7 +59,7 @@ std::optional<Outcome> Trainer::train_epoch() {
   epoch_started_ = parts_.host.now();
   epoch_first_step_ = state_.step_in_epoch;
   busy_.start(epoch_started_);
-  const std::int64_t steps = steps_per_epoch();
+  const std::int64_t steps = steps_of_epoch();
   model_.set_epoch(state_.epoch);
   while (true) {
     const bool done = state_.step_in_epoch >= steps;

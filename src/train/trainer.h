@@ -26,6 +26,7 @@ namespace trainyard {
 
 struct TrainerOptions {
   std::int64_t epochs = 1;
+  std::int64_t last_steps = 0;          // steps of the last epoch; 0: all
   std::int64_t save_every_epochs = 1;   // 0: save by steps
   std::int64_t save_every_steps = 0;    // 0: save by epochs
   std::int64_t clean_every_epochs = 0;  // see TrainerParts::clean
@@ -139,6 +140,11 @@ class Trainer {
   void follow_plateau();
   [[nodiscard]] std::int64_t steps_per_epoch() const {
     return parts_.train.batches_per_epoch() / parts_.step.passes();
+  }
+  /// Steps of the current epoch.
+  [[nodiscard]] std::int64_t steps_of_epoch() const {
+    const bool last = state_.epoch + 1 == options_.epochs && options_.last_steps > 0;
+    return last ? options_.last_steps : steps_per_epoch();
   }
   [[nodiscard]] double elapsed() const;
   /// The share of the epoch's training so far that this rank has waited for batches.

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "analysis/rate_search_output.h"
 
 using namespace trainyard;
@@ -39,6 +42,25 @@ TEST_CASE("a loss that falls to the end is judged by where it fell fastest") {
   const RateSearch search = judge_rates(steps_of({2, 1, 0.1, 0.01, 0.001, 0.0001}), false);
   CHECK(*search.lowest == doctest::Approx(10));
   CHECK(*search.suggested == doctest::Approx(1e-3));
+}
+
+TEST_CASE("noise of single steps is no fall, and does not end the curve of the batches") {
+  std::vector<RateChange> steps;
+  for (int i = 0; i < 100; ++i) {
+    const double fallen = std::clamp((i - 60) / 20.0, 0.0, 1.0);  // from 1e-1.8 to 1e-0.2
+    const double noise = i < 40 && i % 2 == 0 ? 0.1 : 0;
+    steps.push_back({.step = i + 1,
+                     .rate = std::pow(10, -7 + 0.08 * i),
+                     .loss = i == 3 ? 9.0 : 1.5 - fallen,
+                     .smoothed = 1.5 - fallen + noise});
+  }
+  const RateSearch search = judge_rates(steps, false);
+  REQUIRE(search.steepest.has_value());
+  CHECK(*search.steepest > 5e-3);
+  CHECK(*search.steepest < 1);
+  const CurvePlot plot = rate_search_plot(search, "run");
+  CHECK(plot.panels[0].curves[0].points.size() == 99);  // but the one of 9
+  CHECK(plot.panels[0].curves[1].points.size() == 100);
 }
 
 TEST_CASE("without a fall there is no suggestion") {

@@ -134,6 +134,60 @@ TEST_CASE("zca is Keras's: the golden matrix, and its products with samples") {
   CHECK(squares / 40 > 11);
 }
 
+TEST_CASE(
+    "whitening filters make the values of patches uncorrelated, and come with their negatives") {
+  constexpr std::int64_t kImages = 30, kSide = 5, kValues = 12;  // of a patch of 2x2
+  MemorySamples samples;
+  samples.image = {3, kSide, kSide};
+  samples.classes = 1;
+  for (std::uint64_t i = 0; i < kImages * 3 * kSide * kSide; ++i) {
+    const Random4 random = random4(1, RandomStream::synthetic, 0, 0, i);
+    samples.bytes.push_back(static_cast<std::uint8_t>(random.word[0] % 256));
+  }
+  samples.labels.resize(kImages);
+  const MemoryDataset set(std::move(samples));
+  const Pipeline pipeline(set.image_shape(), {}, {std::make_shared<Scale>(1.0 / 255)});
+  constexpr double kEpsilon = 1e-3;
+  const std::vector<float> filters = whitening_filters(set, pipeline, 2, 2, kEpsilon);
+  REQUIRE(filters.size() == 2 * kValues * kValues);
+  for (std::size_t i = 0; i < at(kValues * kValues); ++i) {
+    CHECK(filters[at(kValues * kValues) + i] == -filters[i]);
+  }
+  Matrix outputs(at(kValues * kValues));  // second moment
+  ImageScratch scratch;
+  std::vector<float> image(3 * kSide * kSide);
+  for (std::int64_t n = 0; n < kImages; ++n) {
+    pipeline.fill_eval(set, n, scratch, image.data());
+    for (std::int64_t y = 0; y + 1 < kSide; ++y) {
+      for (std::int64_t x = 0; x + 1 < kSide; ++x) {
+        std::vector<double> out(kValues);
+        for (std::int64_t f = 0; f < kValues; ++f) {
+          for (std::int64_t c = 0; c < 3; ++c) {
+            for (std::int64_t k = 0; k < 4; ++k) {
+              out[at(f)] += filters[at(f * kValues + c * 4 + k)] *
+                            image[at((c * kSide + y + k / 2) * kSide + x + k % 2)];
+            }
+          }
+        }
+        for (std::int64_t i = 0; i < kValues; ++i) {
+          for (std::int64_t j = 0; j < kValues; ++j) {
+            outputs[at(i * kValues + j)] += out[at(i)] * out[at(j)] / (kImages * 16);
+          }
+        }
+      }
+    }
+  }
+  // v / (v + epsilon) on the diagonal, falling with the eigenvalues v.
+  for (std::int64_t i = 0; i < kValues; ++i) {
+    for (std::int64_t j = 0; j < i; ++j) {
+      CHECK(std::abs(outputs[at(i * kValues + j)]) < 1e-5);
+    }
+    CHECK(outputs[at(i * kValues + i)] < 1);
+    CHECK(outputs[at(i * kValues + i)] > 0.9);
+    if (i > 0) CHECK(outputs[at(i * kValues + i)] <= outputs[at((i - 1) * (kValues + 1))] + 1e-6);
+  }
+}
+
 TEST_CASE("whitening many samples together gives each the bits that it gets alone") {
   std::vector<float> matrix(700 * 700), together(19 * 700);
   for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = std::sin(static_cast<float>(i));

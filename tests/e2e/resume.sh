@@ -21,6 +21,29 @@ run "${quick[@]}" resume a --set epochs=5
 expect_code 0
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 6
 
+begin "a run of 2.5 epochs ends within the third, resumes exactly and cannot be extended"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out a --set epochs=2.5
+expect_code 0
+steps_per_epoch=$(tail -n +2 a/metrics.csv | head -1 | cut -d , -f 2)
+expect_equal "$(tail -1 a/metrics.csv | cut -d , -f 1,2)" "3,$(((5 * steps_per_epoch + 1) / 2))"
+run "${quick[@]}" --config tiny.yaml --out b --set epochs=2.5 --max-time 0.001
+expect_code 75
+run "${quick[@]}" resume b
+expect_code 0
+expect_same_file a/weights/last.safetensors b/weights/last.safetensors
+run "${quick[@]}" --config tiny.yaml --out c --set "steps=$(((5 * steps_per_epoch + 1) / 2))"
+expect_code 0
+expect_same_file a/weights/last.safetensors c/weights/last.safetensors
+run "${quick[@]}" resume a
+expect_out "the run a is complete: 3 of 3 epochs trained, nothing was changed"
+expect_no_out "to add epochs"
+cp -r a before
+run "${quick[@]}" resume a --set epochs=4
+expect_code 2
+expect_err "the run a is complete and ended within epoch 3, so it cannot be extended; start a new run with its weights: train --config a/config.yaml --init a"
+diff -r a before || fail "the folder of a complete run was changed"
+
 begin "a run that stopped early is complete, and trains further with more patience"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a --set epochs=9 --set 'early_stop={patience: 1, min_delta: 9}'
@@ -358,4 +381,4 @@ run "${quick[@]}" eval a
 expect_code 0
 expect_err "'a' has no checkpoints; taken: a/weights/best.safetensors"
 
-finish 22 0
+finish 23 0

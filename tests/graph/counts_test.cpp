@@ -88,6 +88,7 @@ TEST_CASE("today's CIFAR networks and torchvision's have the published parameter
       {{"vgg16_bn_cifar", "classes: 10"}, 14'728'266},
       {{"mobilenet_v2_cifar", "classes: 10"}, 2'236'682},
       {{"convmixer_cifar", "classes: 10"}, 594'186},
+      {{"airbench94", "classes: 10"}, 1'971'640},
       {{"resnet_basic", "classes: 1000"}, 11'689'512},
       {{"resnet_basic",
         "stages: [{f: 64, n: 3, s: 1}, {f: 128, n: 4, s: 2}, {f: 256, n: 6, s: 2}, {f: 512, n: 3, "

@@ -66,7 +66,7 @@ TEST_CASE("a run, its checkpoints, their pointers and files of weights are opene
     CAPTURE(path);
     const StoredModel stored = opened(path);
     CHECK(fs::equivalent(stored.run, made.run));
-    CHECK(stored.config.epochs == 2);
+    CHECK(stored.config.length.epochs == 2);
     CHECK(stored.weights.tensors.find("dense1.weight") != nullptr);
     CHECK(stored.statistics.mean_image.size() == 3 * 8 * 8);
     CHECK_FALSE(stored.averaged);

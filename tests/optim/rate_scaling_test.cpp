@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 // The multi-GPU Keras guide's run on 4 GPUs: 70 epochs of 195 steps from 5e-3.
-const ScheduleContext kGuideOnFour{5e-3, 70, 195};
+const ScheduleContext kGuideOnFour{5e-3, 70 * 195, 195};
 
 RateScaling scaling(const std::string& yaml) {
   return *test::read_member(yaml, rate_scaling_kinds(), config::Profile::keras2);

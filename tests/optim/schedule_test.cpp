@@ -12,7 +12,7 @@ namespace {
 using test::schedule;
 
 // 70 epochs of 781 steps from 5e-3: the multi-GPU Keras guide's run.
-const ScheduleContext kGuide{5e-3, 70, 781};
+const ScheduleContext kGuide{5e-3, 70 * 781, 781};
 
 // The learning rate of the last step of `epoch`, counted from 1 as in the log.
 double rate_of_epoch(const Schedule& rule, std::int64_t epoch, const ScheduleContext& context) {
@@ -94,7 +94,7 @@ double keras_function(std::int64_t epoch) {
 TEST_CASE("the piecewise table equals Keras's ResNet function in all 200 epochs") {
   const auto table =
       schedule("piecewise: [[0, 1e-3], [81, 1e-4], [121, 1e-5], [161, 1e-6], [181, 5e-7]]");
-  const ScheduleContext context{1e-3, 200, 1562};
+  const ScheduleContext context{1e-3, 200 * 1562, 1562};
   for (std::int64_t epoch = 0; epoch < 200; ++epoch) {
     REQUIRE(table->rate(epoch * 1562, context) == keras_function(epoch));
     REQUIRE(table->rate(epoch * 1562 + 1561, context) == keras_function(epoch));
@@ -122,7 +122,7 @@ TEST_CASE("warm-up is linear by step from its start to the schedule's own learni
 TEST_CASE("a run shorter than its warm-up still trains") {
   // Warmed over all of its 390 steps while the cosine falls to 0.
   const auto rule = schedule("cosine: {by: step, warmup: {epochs: 1}}");
-  const ScheduleContext context{0.1, 1, 390};
+  const ScheduleContext context{0.1, 390, 390};
   CHECK(rule->rate(0, context) == 0);
   CHECK(rule->rate(195, context) == doctest::Approx(0.1 * 0.5 * 0.5).epsilon(1e-12));
   CHECK(rule->rate(389, context) > 0);
@@ -130,7 +130,7 @@ TEST_CASE("a run shorter than its warm-up still trains") {
 
 TEST_CASE(
     "the warm-up ends without a jump: no step changes the learning rate more than its neighbours") {
-  const ScheduleContext context{0.1, 30, 390};
+  const ScheduleContext context{0.1, 30 * 390, 390};
   for (const char* yaml : {"cosine: {by: step, warmup: {epochs: 1}}",
                            "poly: {by: step, power: 2, warmup: {steps: 700, from: 0.02}}"}) {
     const auto rule = schedule(yaml);
@@ -174,7 +174,7 @@ TEST_CASE("sigmoid and the inverse square root follow their formulas") {
 }
 
 TEST_CASE("wsd is constant until its last part, which falls in its shape") {
-  const ScheduleContext context{1, 10, 10};
+  const ScheduleContext context{1, 10 * 10, 10};
   const auto at = [&](const std::string& shape, std::int64_t step) {
     return schedule("wsd: {decay: 0.4, end: 0.2, shape: " + shape + "}")->rate(step, context);
   };
@@ -231,7 +231,7 @@ TEST_CASE("an expression is a formula of base, epochs and steps, also within a c
 
 TEST_CASE(
     "a formula is computed at steps of the run alone: after the last one it keeps its value") {
-  const ScheduleContext context{0.5, 4, 25};
+  const ScheduleContext context{0.5, 4 * 25, 25};
   const auto line = schedule("expression: $base * (1 - step / steps)");
   check_rates(*line, context);
   CHECK(line->rate(99, context) == 0.5 * (1 - 99.0 / 100));

@@ -27,6 +27,7 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
                                 .images_per_s = 4112,
                                 .data_wait_percent = 2.5},
                          .epochs = 90,
+                         .steps = 35190,
                          .steps_per_epoch = 391,
                          .unit = "seq",
                          .best = BestValue{"val_accuracy", 0.5, 2},
@@ -48,6 +49,7 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
   "epoch": 3,
   "epochs": 90,
   "step": 1173,
+  "steps": 35190,
   "steps_per_epoch": 391,
   "loss": 1.25,
   "best": {
@@ -100,6 +102,7 @@ TEST_CASE("a status is read back, and a missing or broken one gives nothing") {
                                 .images_per_s = 100,
                                 .data_wait_percent = 0.5},
                          .epochs = 5,
+                         .steps = 55,
                          .steps_per_epoch = 12,
                          .best = BestValue{"val_accuracy", 0.5, 2},
                          .last_checkpoint = "c",

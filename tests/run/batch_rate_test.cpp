@@ -47,7 +47,7 @@ TEST_CASE("a session's learning rates are scaled") {
       read_rated("{per_gpu: 8}", "lr_scaling: {linear: {batch: 4, warmup_epochs: 2}}"),
       {.threads = 1}, nullptr, alone);
   REQUIRE(session.batch().global == 16);
-  const ScheduleContext context{0.1, 20, session.batch().steps};
+  const ScheduleContext context{0.1, 20 * session.batch().steps, session.batch().steps};
   const Schedule& schedule = *session.schedule();
   CHECK(schedule.rate(0, context) == 0.1);
   CHECK(schedule.rate(2 * session.batch().steps, context) == doctest::Approx(0.4).epsilon(1e-15));

@@ -30,6 +30,7 @@ RunHealth seen() {
                             .eta_seconds = 65,
                             .images_per_s = 100},
                      .epochs = 4,
+                     .steps = 40,
                      .steps_per_epoch = 10,
                      .best = BestValue{"val_accuracy", 0.25, 2}},
           .now = kNow,

@@ -39,7 +39,7 @@ void run_rank(const PartialRun& stretch, RankGroup& group, PartialRunEnd& end) {
   Session session(read_run(stretch.yaml, stretch.overrides), {.kind = stretch.device, .threads = 1},
                   nullptr, group);
   TrainerOptions options = stretch.options;
-  options.epochs = session.config().epochs;
+  options.epochs = session.batch().epochs;
   std::vector<double> own_losses;
   Losses losses(group.rank() == 0 ? end.losses : own_losses);
   PlainHost host(1, [&](const TrainingState& now, bool edge) -> std::optional<Outcome> {

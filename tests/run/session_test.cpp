@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
+#include "data/augment/whitening.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/resolved_config.h"
 #include "run/snapshot.h"
@@ -52,6 +55,40 @@ std::string trained_weights(Session& session, RankGroup& alone) {
 }
 
 }  // namespace
+
+TEST_CASE("whitening filters are made of the training samples, for a first convolution alone") {
+  const auto run_with = [](const std::string& layers) {
+    std::string text = test::kTinyRun;
+    text.replace(text.find("[dense: 4]"), 10, "[" + layers + ", flatten, dense: 4]");
+    return test::read_run(text);
+  };
+  RankGroup alone({});
+  Session session(run_with("conv: {filters: 24, kernel: 2, init: whitening}"), {.threads = 1},
+                  nullptr, alone);
+  session.initialize();
+  const CheckpointContent content = snapshot(session, {});
+  const auto& tensors = content.files.at("weights.safetensors");
+  const auto found = std::ranges::find(tensors, "conv1.weight", &NamedTensor::name);
+  REQUIRE(found != tensors.end());
+  const std::vector<float> expected =
+      whitening_filters(*session.data().train, *session.data().pipeline, 2, 2, 5e-4);
+  REQUIRE(found->bytes.size() == expected.size() * sizeof(float));
+  CHECK(std::memcmp(found->bytes.data(), expected.data(), found->bytes.size()) == 0);
+  const std::string wanted =
+      "3:40: 'init: whitening' requires a convolution of the network's input, without groups and "
+      "dilation, with two filters for each value of a patch, found ";
+  const std::pair<const char*, const char*> refused[] = {
+      {"conv: {filters: 12, kernel: 2, init: whitening}", "12 filters; use 24"},
+      {"dense: {units: 4, init: whitening}", "'dense1'"},
+      {"conv: {filters: 24, kernel: 2, dilation: 2, init: whitening}", "'conv1'"},
+      {"conv: {filters: 6, kernel: 1, groups: 3, init: whitening}", "'conv1'"}};
+  for (const auto& [layer, reason] : refused) {
+    CAPTURE(layer);
+    CHECK(test::refusal([&, config = run_with(layer)] {
+            const Session wrong(config, {.threads = 1}, nullptr, alone);
+          }) == wanted + reason);
+  }
+}
 
 TEST_CASE("a session shares what its config holds and leaves it whole") {
   RankGroup alone({});

@@ -37,7 +37,8 @@ std::vector<std::string> names_in(const RunConfig& run, const std::string& list)
   return names;
 }
 
-const std::vector<std::string> kKeras{"shift", "hflip"}, kCrop{"pad_crop", "hflip"};
+const std::vector<std::string> kKeras{"shift", "hflip"}, kCrop{"pad_crop", "hflip"},
+    kInception{"random_resized_crop", "hflip"};
 
 const std::vector<Shipped> kRecipes{
     {"resnet20v1_cifar10", 273'066, 32, 200, 1e-3, kKeras},
@@ -79,6 +80,9 @@ const std::vector<Shipped> kRecipes{
     {"vgg16_bn_cifar10", 14'728'266, 128, 200, 0.1, kCrop},
     {"mobilenet_v2_cifar10", 2'236'682, 128, 200, 0.1, kCrop},
     {"convmixer_cifar10", 594'186, 512, 25, 0.05, {"hflip", "rand_augment"}},
+    {"resnet18_imagenet", 11'689'512, 256, 90, 0.1, kInception},
+    {"resnet34_imagenet", 21'797'672, 256, 90, 0.1, kInception},
+    {"resnet50_imagenet", 25'557'032, 256, 90, 0.1, kInception},
 };
 
 TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {
@@ -90,7 +94,7 @@ TEST_CASE("every shipped run has the network, batch, rate and length of its reci
     CHECK(run.name == recipe.name);
     CHECK(totals(build_network(run, 2)).parameters_trainable == recipe.trainable);
     CHECK(replica_batch(run, 1) == recipe.batch);
-    CHECK(run.epochs == recipe.epochs);
+    CHECK(run.length.epochs == recipe.epochs);
     CHECK(run.optimizer->rate == recipe.rate);
     CHECK(names_in(run, "augment") == recipe.augmentations);
   }
@@ -103,7 +107,7 @@ TEST_CASE("every shipped run has the network, batch, rate and length of its reci
 TEST_CASE("Keras's ResNets lower the rate after epochs 80, 120, 160 and 180") {
   const RunConfig run = shipped("resnet110v2_cifar10");
   const auto rate = [&](std::int64_t epoch) {
-    return run.schedule->rate(epoch, {.base = 1e-3, .epochs = 200, .steps_per_epoch = 1});
+    return run.schedule->rate(epoch, {.base = 1e-3, .steps = 200, .steps_per_epoch = 1});
   };
   CHECK(rate(80) == 1e-3);
   CHECK(rate(81) == 1e-4);
@@ -115,7 +119,7 @@ TEST_CASE("Keras's ResNets lower the rate after epochs 80, 120, 160 and 180") {
 
 TEST_CASE("the guide's rate falls from 5e-3 to 7.143e-5, four times as high if scaled to 256") {
   const RunConfig run = shipped("minigooglenet_cifar10");
-  const ScheduleContext context{.base = 5e-3, .epochs = 70, .steps_per_epoch = 1};
+  const ScheduleContext context{.base = 5e-3, .steps = 70, .steps_per_epoch = 1};
   CHECK(run.schedule->rate(0, context) == 5e-3);
   CHECK(run.schedule->rate(69, context) == doctest::Approx(5e-3 / 70).epsilon(1e-12));
   CHECK(rate_factor(shipped("minigooglenet_cifar10_256"), 256) == 1);

@@ -23,7 +23,8 @@ Graph network(const std::string& layers) {
 std::string of_schedule(const std::string& schedule, std::int64_t epochs, std::int64_t steps,
                         const std::string& more = "") {
   const RunConfig run = read_run(kTinyRun + ("schedule: {" + schedule + "}\n") + more);
-  return schedule_warning(schedule_of(run, 64).get(), epochs, steps);
+  return schedule_warning(schedule_of(run, 64).get(),
+                          {.steps = steps, .all_steps = epochs * steps, .epochs = epochs});
 }
 
 std::string of_scale(const std::string& layers, const std::string& preprocess = "[]") {
@@ -47,7 +48,7 @@ TEST_CASE("a warm-up longer than the run is named with both lengths") {
   CHECK(of_schedule("constant", 2, 7, "lr_scaling: {linear: {batch: 8}}") != "");
   CHECK(of_schedule("constant", 6, 7, "lr_scaling: {linear: {batch: 8}}") == "");
   CHECK(of_schedule("cosine: {warmup: {steps: 21}}", 3, 7) == "");
-  CHECK(schedule_warning(nullptr, 3, 7) == "");
+  CHECK(schedule_warning(nullptr, {.steps = 7, .all_steps = 21, .epochs = 3}) == "");
 }
 
 TEST_CASE("a schedule's last part that the run does not reach is named") {
@@ -96,7 +97,7 @@ TEST_CASE("no shipped run has one of these warnings") {
     const RunConfig run = read_run_config(entry.path(), {});
     // The smallest training split of the shipped data; the pixels stand for any.
     const BatchNumbers batch = batch_numbers(run, 1, 25'000);
-    CHECK(schedule_warning(schedule_of(run, batch.global).get(), run.epochs, batch.steps) == "");
+    CHECK(schedule_warning(schedule_of(run, batch.global).get(), batch) == "");
     const Graph graph = build_whole_network(run, batch.replica);
     const bool sequences = run.data.train.source->name() == "synthetic_sequences";
     const auto drawn = sequences ? run.data.train.source->open({}) : nullptr;

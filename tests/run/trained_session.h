@@ -21,7 +21,7 @@ inline void train_to_end(Session& session, RankGroup& alone) {
                    .sink = sink,
                    .ranks = alone,
                    .host = host},
-                  {.epochs = session.config().epochs}, {});
+                  {.epochs = session.batch().epochs}, {});
   static_cast<void>(trainer.run());
 }
 

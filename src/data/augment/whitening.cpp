@@ -81,6 +81,24 @@ std::vector<double> second_moment(const Dataset& set, const Pipeline& pipeline, 
   return sums;
 }
 
+/// sums[i, j >= i] += the products of elements i and j of each patch of a sample.
+void add_patches(const float* sample, const Shape& shape, std::int64_t height, std::int64_t width,
+                 std::vector<double>& sums) {
+  const std::int64_t m = shape[0] * height * width, plane = shape[1] * shape[2];
+  std::vector<double> patch(static_cast<std::size_t>(m));
+  for (std::int64_t y = 0; y + height <= shape[1]; ++y) {
+    for (std::int64_t x = 0; x + width <= shape[2]; ++x) {
+      for (std::int64_t k = 0; k < m; ++k) {
+        const std::int64_t c = k / (height * width), row = k / width % height;
+        patch[k] = sample[c * plane + (y + row) * shape[2] + x + k % width];
+      }
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = i; j < m; ++j) sums[i * m + j] += patch[i] * patch[j];
+      }
+    }
+  }
+}
+
 /// Samples that whiten_samples() takes through the matrix together, so that it is read once.
 constexpr std::int64_t kWhitenedSamples = 8;
 /// Columns of the matrix that it takes at once: sums of so many samples stay in the cache.
@@ -114,6 +132,35 @@ struct WhitenColumns {
 };
 
 }  // namespace
+
+std::vector<float> whitening_filters(const Dataset& set, const Pipeline& pipeline,
+                                     std::int64_t height, std::int64_t width, double epsilon) {
+  constexpr std::int64_t kMostSamples = 5000;
+  const Shape& shape = pipeline.output_shape();
+  const std::int64_t m = shape[0] * height * width, samples = std::min(kMostSamples, set.size());
+  std::vector<double> sums(static_cast<std::size_t>(m * m));
+  std::vector<float> sample(static_cast<std::size_t>(shape.elements()));
+  ImageScratch scratch;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    pipeline.fill_eval(set, i, scratch, sample.data());
+    add_patches(sample.data(), shape, height, width, sums);
+  }
+  const std::int64_t patches = samples * (shape[1] - height + 1) * (shape[2] - width + 1);
+  for (double& sum : sums) sum /= static_cast<double>(patches);
+  mirror(sums, m);
+  const SymmetricEigen eigen = symmetric_eigen(sums, m);
+  std::vector<float> filters(static_cast<std::size_t>(2 * m * m));
+  for (std::int64_t i = 0; i < m; ++i) {
+    const std::int64_t from = m - 1 - i;  // the values increase
+    const double factor = 1 / std::sqrt(eigen.values[from] + epsilon);
+    for (std::int64_t k = 0; k < m; ++k) {
+      const auto weight = static_cast<float>(factor * eigen.vectors[from * m + k]);
+      filters[i * m + k] = weight;
+      filters[(m + i) * m + k] = -weight;
+    }
+  }
+  return filters;
+}
 
 std::vector<float> whitening_matrix(const Dataset& set, const Pipeline& pipeline, double epsilon,
                                     int threads) {

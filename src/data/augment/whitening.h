@@ -32,6 +32,15 @@ class Pipeline;
                                                   double epsilon, int threads);
 inline constexpr std::int64_t kMostWhitened = 12288;  // 3 x 64 x 64: 576 MiB of floats
 
+/// Filters whose outputs on the patches of images are uncorrelated and of about the same size
+/// (Page 2018; Jordan 2024, airbench): [2 m, c, height, width] with m = c * height * width. Filter
+/// i is the eigenvector of the i-th largest eigenvalue v of the patches' second moment, divided by
+/// sqrt(v + epsilon); filter m + i is its negative. The patches are all of the first 5,000 samples,
+/// as the pipeline's preprocessing leaves them, [c, h, w]. In double, in one thread.
+[[nodiscard]] std::vector<float> whitening_filters(const Dataset& set, const Pipeline& pipeline,
+                                                   std::int64_t height, std::int64_t width,
+                                                   double epsilon);
+
 /// out[n, j] = the sum over k, in order, of in[n, k] * matrix[k, j]. One call per element.
 struct WhitenBatch {
   const float* in;      // [n, elements]

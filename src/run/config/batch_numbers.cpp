@@ -97,7 +97,11 @@ BatchNumbers batch_numbers(const RunConfig& run, std::int64_t ranks, std::int64_
       .replica = replica_batch(run, ranks), .ranks = ranks, .global = global_batch(run, ranks)};
   numbers.steps = samples / numbers.global;
   numbers.dropped = samples - numbers.steps * numbers.global;
-  if (numbers.steps > 0) return numbers;
+  if (numbers.steps > 0) {
+    numbers.all_steps = run.length.all_steps(numbers.steps);
+    numbers.epochs = (numbers.all_steps + numbers.steps - 1) / numbers.steps;
+    return numbers;
+  }
   throw Error(ErrorKind::config, "the training split has " + std::to_string(samples) +
                                      " samples, fewer than one global batch of " +
                                      std::to_string(numbers.global) + "; use a smaller batch");
@@ -132,8 +136,8 @@ std::vector<RatePoint> scheduled_rates(const RunConfig& run, const BatchNumbers&
                                        std::int64_t most) {
   const auto schedule = schedule_of(run, batch.global);
   const ScheduleContext context{
-      .base = run.optimizer->rate, .epochs = run.epochs, .steps_per_epoch = batch.steps};
-  const std::int64_t steps = run.epochs * batch.steps;
+      .base = run.optimizer->rate, .steps = batch.all_steps, .steps_per_epoch = batch.steps};
+  const std::int64_t steps = context.steps;
   const std::int64_t stride = (steps + most - 1) / most;
   std::vector<RatePoint> points;
   for (std::int64_t step = 0; step < steps;

@@ -32,9 +32,11 @@ void check_shards_alone(const Graph& graph, config::Diagnostics& diagnostics);
 struct BatchNumbers {
   std::int64_t replica = 1;  // samples per forward pass
   std::int64_t ranks = 1;
-  std::int64_t global = 1;   // samples per step
-  std::int64_t steps = 0;    // per epoch
-  std::int64_t dropped = 0;  // samples left out per epoch
+  std::int64_t global = 1;     // samples per step
+  std::int64_t steps = 0;      // per epoch
+  std::int64_t dropped = 0;    // samples left out per epoch
+  std::int64_t all_steps = 0;  // length of the run
+  std::int64_t epochs = 0;     // length of the run; the last may have fewer steps
 };
 
 /// Samples of a replica's forward pass. Throws Error{config} if `batch.total` is not divisible by

@@ -139,7 +139,7 @@ void declare_training(Fields& fields, RunConfig& run) {
                  "how the learning rate changes when the global batch is not the one it was chosen "
                  "for; left out: it does not, with a warning on several ranks",
                  rate_scaling_kinds());
-  fields.required("epochs", run.epochs, "passes over the training split", {.minimum = 1});
+  declare_length(fields, run.length);
   fields.field("seed", run.seed, "seed of all random draws", {.minimum = 0});
   fields.field("freeze", run.freeze, "layers whose parameters stay fixed: [conv1, stage1.*]");
   fields.field("lr_mult", run.lr_mult, "learning rate multipliers by layer: {dense1: 10}");
@@ -224,6 +224,7 @@ std::span<const config::ExclusiveKeys> run_rivals() {
   static const std::array list{config::ExclusiveKeys{"optimizer", {}},
                                config::ExclusiveKeys{"schedule", {}},
                                config::ExclusiveKeys{"loss", {}},
+                               config::ExclusiveKeys{"", {"epochs", "steps"}},
                                config::ExclusiveKeys{"batch", {"per_gpu", "total"}},
                                config::ExclusiveKeys{"data", {"val", "val_fraction"}},
                                config::ExclusiveKeys{"network", {"file", "layers"}}};

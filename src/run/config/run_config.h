@@ -84,7 +84,7 @@ struct RunConfig {
   std::shared_ptr<const Schedule> schedule;  // schedule of the file, see schedule_of()
   /// Not given: none, with a warning where that matters.
   std::shared_ptr<const RateScaling> lr_scaling;
-  std::int64_t epochs = 1;
+  RunLength length;
   std::int64_t seed = 42;
   config::Node freeze{.kind = config::Node::Kind::list};     // patterns of layers
   config::Node lr_mult{.kind = config::Node::Kind::map};     // pattern: factor

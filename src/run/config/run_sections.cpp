@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "base/text.h"
@@ -126,6 +127,29 @@ void declare(config::Fields& fields, RankLimits& limits) {
                "seconds a rank may go without progress, or 20 of its median steps if longer",
                seconds);
   fields.field("silence", limits.silence, "seconds a rank may go without a heartbeat", seconds);
+}
+
+void declare_length(config::Fields& fields, RunLength& length) {
+  constexpr std::string_view kEpochs =
+      "passes over the training split; a fraction ends within the last one";
+  const config::Limits above_zero{.minimum = 0, .maximum = 1e9, .exclusive_minimum = true};
+  if (fields.describing() || fields.given("steps")) {
+    fields.field("epochs", length.epochs, kEpochs, above_zero);
+  } else {
+    fields.required("epochs", length.epochs, kEpochs, above_zero);
+  }
+  fields.field("steps", length.steps, "length of the run in steps, instead of 'epochs'",
+               {.minimum = 1});
+  if (length.epochs && length.steps) {
+    fields.error("steps", "'epochs' and 'steps' exclude each other; remove one of them");
+  }
+}
+
+std::int64_t RunLength::all_steps(std::int64_t steps_per_epoch) const {
+  if (steps) return *steps;
+  constexpr double kRounding = 1e-9;  // 9.9 * 10 may give a little more than 99
+  return std::llround(
+      std::ceil(epochs.value_or(1) * static_cast<double>(steps_per_epoch) - kRounding));
 }
 
 void declare(config::Fields& fields, TrainEvalConfig& clean) {

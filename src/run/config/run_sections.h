@@ -77,6 +77,18 @@ struct RanksConfig {
 void declare(config::Fields& fields, RanksConfig& ranks);
 void declare(config::Fields& fields, RankLimits& limits);
 
+/// How long a run trains: one of the two is given, or it is one epoch.
+struct RunLength {
+  std::optional<double> epochs;  // above 0; a fraction ends the run within its last epoch
+  std::optional<std::int64_t> steps;
+
+  /// Steps of the run; a fraction of a step counts as one.
+  [[nodiscard]] std::int64_t all_steps(std::int64_t steps_per_epoch) const;
+};
+
+/// `epochs` and `steps`, keys of the run file itself.
+void declare_length(config::Fields& fields, RunLength& length);
+
 struct TrainEvalConfig {
   std::string every;
   std::int64_t epochs = 1;   // from `every`

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "data/augment/whitening.h"
 #include "graph/network_input.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_overrides.h"
@@ -36,6 +38,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   const std::int64_t replica = replica_batch(run_, ranks_.size());
   const std::int64_t shards = shards_of_rank(run_, ranks_.size());
   Graph network = build_network(run_, replica);
+  require_whitenable(network);
   require_batch_variance(network, statistics_sum_ ? statistics_sum_->replicas() : 1);
   choice.begins(RunPhase::reading_data);
   data_ = open_data(run_, known, device_.threads, ranks_,
@@ -53,7 +56,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   batch_ = batch_numbers(run_, ranks_.size(), data_.train->size());
   schedule_ = schedule_of(run_, batch_.global);
   const ScheduleContext context{
-      .base = run_.optimizer->rate, .epochs = run_.epochs, .steps_per_epoch = batch_.steps};
+      .base = run_.optimizer->rate, .steps = batch_.all_steps, .steps_per_epoch = batch_.steps};
   if (schedule_) check_rates(*schedule_, context);
   choice.begins(RunPhase::building);
   model_ = std::make_unique<Model>(
@@ -66,6 +69,14 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   step_ =
       std::make_unique<TrainStep>(*model_, device_ranks(), *run_.optimizer, schedule_.get(),
                                   context, step_options(run_, device_, graph.graph, batch_.steps));
+}
+
+void Session::initialize() {
+  model_->initialize(static_cast<std::uint64_t>(run_.seed), [this](const auto& of, auto values) {
+    std::ranges::copy(whitening_filters(*data_.train, *data_.pipeline, of.shape.h(), of.shape.w(),
+                                        of.initializer.value),
+                      values.begin());
+  });
 }
 
 Communicator& Session::device_ranks() {
@@ -97,7 +108,7 @@ Banner banner_of(Session& session) {
 
 Reached reached_by(const Session& session, const TrainingState& state) {
   return {.epoch = state.epoch,
-          .epochs = session.config().epochs,
+          .epochs = session.batch().epochs,
           .step_in_epoch = state.step_in_epoch,
           .steps = session.batch().steps,
           .step = state.step};
@@ -106,7 +117,9 @@ Reached reached_by(const Session& session, const TrainingState& state) {
 TrainerOptions trainer_options(const Session& session, bool unchanged, bool eager) {
   const RunConfig& config = session.config();
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
-  return {.epochs = config.epochs,
+  const BatchNumbers& batch = session.batch();
+  return {.epochs = batch.epochs,
+          .last_steps = batch.all_steps - (batch.epochs - 1) * batch.steps,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .clean_every_epochs = config.train_eval ? config.train_eval->epochs : 0,

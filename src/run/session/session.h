@@ -45,6 +45,8 @@ class Session {
   [[nodiscard]] const SessionDevice& device() const { return device_; }
   [[nodiscard]] Model& model() { return *model_; }
   [[nodiscard]] TrainStep& step() { return *step_; }
+  /// Fills the model by its initializers, from the run's seed and the training split.
+  void initialize();
 
  private:
   /// Between the devices that compute.
