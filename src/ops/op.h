@@ -43,7 +43,7 @@ struct Initializer {
     xavier,
     torch_default,
     orthogonal,
-    whitening,  // of the training samples
+    whitening,  // moments of the training samples
     dirac,
     dirac_partial,
     forget_gate,  // has no word in YAML: the bias of an lstm

@@ -15,7 +15,7 @@ namespace trainyard {
 /// The inputs of a schedule. t counts finished epochs or steps, from 0.
 struct ScheduleContext {
   double base = 0;         // the optimizer's learning rate
-  std::int64_t steps = 1;  // of the run
+  std::int64_t steps = 1;  // length of the run
   std::int64_t steps_per_epoch = 1;
   std::int64_t before = 0;  // steps of the run before this schedule's t = 0, in a chain
 

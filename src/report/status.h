@@ -49,7 +49,7 @@ struct RunStatus {
   std::int64_t updated = 0;  // when the file was written
   RunProgress at;
   std::int64_t epochs = 0;           // 0: not known yet
-  std::int64_t steps = 0;            // of the run; 0: not known yet
+  std::int64_t steps = 0;            // length of the run; 0: not known yet
   std::int64_t steps_per_epoch = 0;  // 0: not known yet
   std::string unit = "img";          // what samples are called: "img", "seq"
   std::optional<BestValue> best;

@@ -26,7 +26,7 @@ namespace trainyard {
 
 struct TrainerOptions {
   std::int64_t epochs = 1;
-  std::int64_t last_steps = 0;          // of the last epoch; 0: all
+  std::int64_t last_steps = 0;          // steps of the last epoch; 0: all
   std::int64_t save_every_epochs = 1;   // 0: save by steps
   std::int64_t save_every_steps = 0;    // 0: save by epochs
   std::int64_t clean_every_epochs = 0;  // see TrainerParts::clean

@@ -35,8 +35,8 @@ struct BatchNumbers {
   std::int64_t global = 1;     // samples per step
   std::int64_t steps = 0;      // per epoch
   std::int64_t dropped = 0;    // samples left out per epoch
-  std::int64_t all_steps = 0;  // of the run
-  std::int64_t epochs = 0;     // of the run; the last may have fewer steps
+  std::int64_t all_steps = 0;  // length of the run
+  std::int64_t epochs = 0;     // length of the run; the last may have fewer steps
 };
 
 /// Samples of a replica's forward pass. Throws Error{config} if `batch.total` is not divisible by
