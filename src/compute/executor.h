@@ -12,7 +12,7 @@
 // A gradient that is added to another is of an engine that adds (beta = 1); if none is left, a
 // kernel of ours adds what another engine leaves in the workspace, and the choice says so. Weights
 // that a GPU reads in another type and order are packed by one launch after every change
-// (copy/packed_parameters.h).
+// (weight_packing.h).
 #pragma once
 
 #include <cstddef>

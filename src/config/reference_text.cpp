@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "config/fields.h"
+#include "config/scalars.h"
 #include "config/schema.h"
-#include "config/values.h"
 
 namespace trainyard::config {
 namespace {

@@ -178,7 +178,7 @@ class Recurrent : public Executor {
     return step == last ? output : nullptr;
   }
 
-  // Weights have a rounded copy. Of factors in T they are packed before (packed_parameters.h).
+  // Weights have a rounded copy. Of factors in T they are packed before (weight_packing.h).
   static constexpr bool kRounds = !std::is_same_v<T, A> && std::is_same_v<F, A>;
 
   Launcher launcher_;
