@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/diagnostics.h"
-#include "config/difference.h"
+#include "config/node.h"
 #include "run/config/batch_numbers.h"
 
 namespace trainyard {

@@ -11,11 +11,9 @@
 #include "base/text.h"
 #include "checkpoint/run_identity.h"
 #include "config/diagnostics.h"
-#include "config/difference.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {
-
 namespace {
 
 /// Columns of metrics.csv before the learning rate that count instead of measuring.
@@ -180,6 +178,15 @@ const SortColumn& column_named(const std::vector<SortColumn>& columns, const std
                  " (known: " + joined(names) + ")");
 }
 
+void require_config(const RecordedRun& run) {
+  if (run.config.kind == config::Node::Kind::map) return;
+  throw Error(ErrorKind::data, "the config of '" + run.folder.string() +
+                                   "' cannot be read: " + joined(run.problems, "; "));
+}
+
+std::string or_unset(const std::string& value) { return value.empty() ? "(not set)" : value; }
+Json or_null(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
+
 }  // namespace
 
 RunTable tabulate(std::span<const RecordedRun> runs, std::vector<std::string> keys) {
@@ -249,6 +256,39 @@ std::string repeat_command(const std::filesystem::path& folder) {
   } catch (const Json::exception&) {  // not a record of ours
   }
   return command;
+}
+
+std::vector<config::Difference> run_differences(const RecordedRun& before,
+                                                const RecordedRun& after) {
+  require_config(before);
+  require_config(after);
+  std::vector<config::Difference> found = config::differences(before.config, after.config);
+  std::erase_if(found,
+                [](const config::Difference& difference) { return difference.key == kThreadsKey; });
+  for (const std::string& key : result_fact_keys()) {
+    const auto a = fact_of(before, key), b = fact_of(after, key);
+    if (a && b && *a != *b) found.push_back({.key = key, .before = *a, .after = *b});
+  }
+  return found;
+}
+
+std::string differences_text(const std::vector<config::Difference>& differences) {
+  if (differences.empty()) return "the configs are the same\n";
+  std::string text;
+  for (const config::Difference& difference : differences) {
+    text += difference.key + ": " + or_unset(difference.before) + " -> " +
+            or_unset(difference.after) + "\n";
+  }
+  return text;
+}
+
+Json differences_json(const std::vector<config::Difference>& differences) {
+  Json json = Json::object();
+  for (const config::Difference& difference : differences) {
+    json[difference.key] = {{"before", or_null(difference.before)},
+                            {"after", or_null(difference.after)}};
+  }
+  return json;
 }
 
 }  // namespace trainyard

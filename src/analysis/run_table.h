@@ -1,5 +1,6 @@
 // `train compare`: runs as rows of one table, with what differs between their configs and what they
-// reached.
+// reached. And `train diff`: what differs between two runs, their resolved configs and what else
+// determines their results.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "analysis/recorded_run.h"
+#include "config/node.h"
 #include "formats/json.h"
 
 namespace trainyard {
@@ -98,5 +100,15 @@ void sort_rows(RunTable& table, const std::string& column);
 [[nodiscard]] RunTable group_runs(std::span<const RecordedRun> runs,
                                   const std::vector<std::string>& by,
                                   const std::function<void(const std::string&)>& warn);
+
+/// The keys and values: of the configs, without the number of threads, on which no result depends,
+/// then the facts that both runs record. Throws Error{data} for a run whose config cannot be read.
+[[nodiscard]] std::vector<config::Difference> run_differences(const RecordedRun& before,
+                                                              const RecordedRun& after);
+
+/// For people: a line per key, values in full; or a sentence that there are none.
+[[nodiscard]] std::string differences_text(const std::vector<config::Difference>& differences);
+/// {"key": {"before": ..., "after": ...}}; null where a run does not have the key.
+[[nodiscard]] Json differences_json(const std::vector<config::Difference>& differences);
 
 }  // namespace trainyard

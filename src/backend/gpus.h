@@ -1,7 +1,6 @@
 // --gpus: the GPUs that a run requests, and those that it gets.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>

@@ -1,11 +1,15 @@
-// Offsets of consecutive slots in a block of memory.
+// Rounding to multiples, and offsets of consecutive slots in a block of memory.
 #pragma once
 
 #include <cstddef>
 
-#include "base/round_up.h"
-
 namespace trainyard {
+
+/// The least multiple of `multiple` that is at least `value`. Both are positive, or `value` is 0.
+template <class Integer>
+[[nodiscard]] constexpr Integer round_up(Integer value, Integer multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 /// The alignment of slots that suits GPUs and vectors.
 inline constexpr std::size_t kSlotAlignment = 256;

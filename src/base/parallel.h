@@ -1,7 +1,10 @@
-// Parallel loops: OpenMP (one team shared with oneDNN), or std::thread in the tsan build.
+// Parallel loops: OpenMP (one team shared with oneDNN), or std::thread in the tsan build; and one
+// over samples that may fail.
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <mutex>
 #include <utility>
 
 namespace trainyard {
@@ -30,6 +33,27 @@ void parallel_ranges(int threads, std::int64_t n, std::int64_t grain, F&& f) {
         (*static_cast<std::remove_reference_t<F>*>(context))(begin, end);
       },
       &f);
+}
+
+/// Calls work(i) for i in [0, count) on up to `threads` threads, then rethrows the error of the
+/// smallest i that failed, so that the message does not depend on the number of threads.
+template <class Work>
+void each_sample(int threads, std::int64_t count, const Work& work) {
+  std::mutex mutex;
+  std::exception_ptr error;
+  std::int64_t failed = count;
+  parallel_ranges(threads, count, 1, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t i = begin;
+    try {
+      for (; i < end; ++i) work(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (i >= failed) return;
+      failed = i;
+      error = std::current_exception();
+    }
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace trainyard

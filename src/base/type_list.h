@@ -1,7 +1,6 @@
 // Lists of types.
 #pragma once
 
-#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <variant>

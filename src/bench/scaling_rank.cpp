@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "bench/scaling.h"
-#include "ranks/comm/timed_all_reduce.h"
+#include "ranks/comm/communicator.h"
 #include "ranks/stop_vote.h"
 #include "run/session/session.h"
 #include "run/session/session_device.h"

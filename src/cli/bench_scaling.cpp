@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/output_place.h"
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/draw.h"
 #include "cli/output.h"
 #include "graph/network_input.h"

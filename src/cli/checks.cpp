@@ -1,10 +1,17 @@
 #include "cli/checks.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
 
+#include "base/output_place.h"
 #include "base/text.h"
 #include "config/diagnostics.h"
 #include "config/file_path.h"
@@ -16,8 +23,35 @@ std::string found(const std::string& expected, const std::string& text) {
   return fmt::format("expected {}, found '{}'", expected, text);
 }
 
-}  // namespace
+/// Refuses a folder, and a file in a folder that does not exist; "" is no file.
+void require_place_for(const std::string& flag, const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    refuse_command(fmt::format("{} {}: this is a folder; name a file", flag, path.string()));
+  }
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+  refuse_command(fmt::format("{} {}: the folder '{}' does not exist; create it first", flag,
+                             path.string(), folder.string()));
+}
 
+/// Keeps standard output for one file, and lets printed text go to standard error.
+std::string kept_standard_output(const std::string& flag) {
+  static bool kept = false;
+  if (std::exchange(kept, true)) {
+    refuse_command(flag + ": standard output has another file already; name a file");
+  }
+  std::fflush(stdout);
+  constexpr int kAboveUsual = 10;
+  const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kAboveUsual);
+  if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    throw Error(ErrorKind::disk,
+                flag + ": cannot keep standard output: " + std::string(std::strerror(errno)));
+  }
+  return "/proc/self/fd/" + std::to_string(output);
+}
+
+/// Seconds: 90, 90s, 5m, 2h, 1h30m, 1.5h, 1d; the units in this order. Empty for anything else.
 std::optional<double> parse_duration(std::string_view text) {
   if (const auto seconds = parse_real(text)) return seconds;
   struct Unit {
@@ -41,6 +75,8 @@ std::optional<double> parse_duration(std::string_view text) {
   }
   return total;
 }
+
+}  // namespace
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const bool open = most == std::numeric_limits<std::int64_t>::max();
@@ -93,15 +129,20 @@ void require_file(const std::string& flag, const std::filesystem::path& path, Er
                                 config::near_file(path)));
 }
 
-void require_place_for(const std::string& flag, const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.parent_path();
+CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& value,
+                        const std::string& help) {
+  return app.add_option(names, value, help + "; -: standard output")->type_name("FILE");
+}
+
+std::string kept_output(const std::string& flag, const std::string& value) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    refuse_command(fmt::format("{} {}: this is a folder; name a file", flag, path.string()));
-  }
-  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
-  refuse_command(fmt::format("{} {}: the folder '{}' does not exist; create it first", flag,
-                             path.string(), folder.string()));
+  if (value.empty() || std::filesystem::is_directory(value, ignored)) return value;
+  return output_place(value).descriptor == STDOUT_FILENO ? kept_standard_output(flag) : value;
+}
+
+std::string place_for(const std::string& flag, const std::string& value) {
+  require_place_for(flag, value);
+  return kept_output(flag, value);
 }
 
 }  // namespace trainyard::cli

@@ -1,4 +1,5 @@
-// Validators of flag values; their messages name the range and the nearest word.
+// Values of flags: validators, whose messages name the range and the nearest word, and files to
+// write, of which "-" is standard output.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,9 +15,6 @@
 
 namespace trainyard::cli {
 
-/// Seconds: 90, 90s, 5m, 2h, 1h30m, 1.5h, 1d; the units in this order. Empty for anything else.
-[[nodiscard]] std::optional<double> parse_duration(std::string_view text);
-
 /// A whole number from `least` to `most`.
 [[nodiscard]] CLI::Validator whole_number(
     std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
@@ -31,13 +29,25 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, Value& value,
 [[nodiscard]] CLI::Validator number_between(double least, double most);
 /// Declares that `option` takes one of `words`, which help and completion name.
 void take_one_of(CLI::Option* option, const std::vector<std::string>& words);
-/// As parse_duration(), above 0; for use with transform(): the text becomes seconds.
+/// A time above 0: 90, 90s, 5m, 2h, 1h30m, 1.5h, 1d; for use with transform(): the text becomes
+/// seconds.
 [[nodiscard]] CLI::Validator duration();
 
 /// Throws Error{kind} with the nearest name if `path`, the value of `flag`, does not exist.
 void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind);
-/// Throws Error{command_line} if `path`, which `flag` names for writing, is a folder, or if its
-/// folder does not exist. "" names none.
-void require_place_for(const std::string& flag, const std::filesystem::path& path);
+
+/// Declares a flag that names a file to write.
+CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& value,
+                        const std::string& help);
+
+/// If the value of such a `flag` is standard output: only that file goes there from now on, what
+/// the program prints goes to standard error, and the result is the file's place. Else the value.
+/// Throws Error{command_line} if standard output has another file already.
+[[nodiscard]] std::string kept_output(const std::string& flag, const std::string& value);
+
+/// The place for Disk::write_output() of the value of `flag`, to be asked for before the work; ""
+/// of "". Throws as kept_output(), Error{command_line} for a folder or a file in one that does not
+/// exist, and Error{disk} as output_place().
+[[nodiscard]] std::string place_for(const std::string& flag, const std::string& value);
 
 }  // namespace trainyard::cli

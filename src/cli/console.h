@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "cli/messages.h"
+#include "cli/output.h"
 #include "report/epoch_line.h"
 #include "report/metrics.h"
 

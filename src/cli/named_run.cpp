@@ -4,7 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/spawn.h"
 #include "run/run_folder.h"
 

@@ -1,9 +1,12 @@
-// Results: on standard output, or in files that flags name, of which "-" is standard output.
+// Output of the program: results on standard output, and warnings, errors and the bar besides.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "formats/json.h"
 
 namespace trainyard::cli {
 
@@ -15,18 +18,47 @@ void print_data(std::string_view text);
 /// One of the two.
 void print(std::string_view text, bool data);
 
-/// Declares a flag that names a file to write.
-CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& value,
-                        const std::string& help);
+/// Text on stderr, in order with stdout if both go to one pipe; with --log json each message is
+/// also an event on stdout, one per line. May be called from any thread.
+class Messages {
+ public:
+  explicit Messages(bool events) : events_(events) {}
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
 
-/// If the value of such a `flag` is standard output: only that file goes there from now on, what
-/// the program prints goes to standard error, and the result is the file's place. Else the value.
-/// Throws Error{command_line} if standard output has another file already.
-[[nodiscard]] std::string kept_output(const std::string& flag, const std::string& value);
+  /// From now on only text: of several ranks only the first prints events.
+  void leave_events_to_first_rank();
+  /// The folder of the current run, named in error events.
+  void set_run(const std::string& folder);
 
-/// The place for Disk::write_output() of the value of `flag`, to be asked for before the work; ""
-/// of "". Throws as kept_output(), Error{command_line} for a folder or a file in one that does not
-/// exist, and Error{disk} as output_place().
-[[nodiscard]] std::string place_for(const std::string& flag, const std::string& value);
+  /// "train: warning: TEXT"; the event "warning".
+  void warn(const std::string& text);
+  /// "train: error: TEXT", without the prefix if the text begins with a position in a file; the
+  /// event "error" with the exit code, and how to resume if the run has saved a checkpoint.
+  void fail(const std::string& text, int exit_code);
+  /// The text alone, as a line on stderr.
+  void note(const std::string& text);
+  /// `event` with --log json, otherwise `text`, on stdout.
+  void say(const std::string& text, const Json& event);
+
+  /// Shows the bar in the last row of the terminal on stderr, until the next message or
+  /// clear_bar().
+  void show_bar(const std::string& line);
+  void clear_bar();
+
+ private:
+  void print(const Json& event);
+  void print_error(const std::string& line);
+  void erase_bar();
+  [[nodiscard]] Json failure(const std::string& text, int exit_code) const;
+
+  std::mutex mutex_;
+  bool events_;
+  std::string run_;
+  bool bar_ = false;  // is shown in the terminal
+};
+
+/// Whether the arguments ask for --log json, also in a command line with mistakes.
+[[nodiscard]] bool asks_for_events(const std::vector<std::string>& arguments);
 
 }  // namespace trainyard::cli

@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/meant.h"
-#include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 

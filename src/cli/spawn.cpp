@@ -21,7 +21,7 @@
 #include "base/read_file.h"
 #include "cli/checks.h"
 #include "cli/environment.h"
-#include "cli/messages.h"
+#include "cli/output.h"
 #include "ranks/spawn/hosts.h"
 #include "ranks/spawn/spawn.h"
 #include "ranks/stop_vote.h"

@@ -1,13 +1,16 @@
-// The flags that start a new run, shared by `train` and `train check`.
+// The flags that start a run, and those of the verbs that use a stored model with its ranks.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/run_flags.h"
+#include "cli/spawn.h"
 #include "cli/verbs.h"
+#include "run/stored_model.h"
 #include "run/training_run.h"
 
 namespace trainyard::cli {
@@ -44,5 +47,30 @@ void add_image_flag(CLI::App& app, StartFlags& flags);
                                                             const RunConfig& run);
 /// The request without the config, the weights and the device.
 [[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Context& context);
+
+struct StoredFlags {
+  RunFlags run;
+  SpawnFlags spawn;
+  std::string path;        // RUN|CHECKPOINT
+  std::int64_t batch = 0;  // 0: the run's
+};
+
+/// Declares RUN|CHECKPOINT, --batch, the flags of the device and those of ranks.
+void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context);
+
+/// A rank with the model.
+struct StoredWork {
+  StoredModel& stored;
+  RankGroup& ranks;
+  DeviceChoice device;
+  Opening opening;
+  [[nodiscard]] bool speaks() const { return ranks.rank() == 0; }
+};
+
+/// Opens the model and calls `work` on every rank. An error of any rank ends them all; `before` is
+/// called once, before ranks are started.
+int with_stored_model(
+    const StoredFlags& flags, const Context& context, const std::function<void(StoredWork&)>& work,
+    const std::function<void()>& before = [] {});
 
 }  // namespace trainyard::cli

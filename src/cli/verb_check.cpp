@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "cli/messages.h"
 #include "cli/output.h"
 #include "cli/spawn.h"
 #include "cli/start_flags.h"

@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run_difference.h"
 #include "analysis/run_table.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "cli/checks.h"
 #include "cli/console.h"
-#include "cli/messages.h"
 #include "cli/named_run.h"
 #include "cli/output.h"
 #include "cli/verbs.h"

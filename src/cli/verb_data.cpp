@@ -10,13 +10,11 @@
 #include <memory>
 #include <utility>
 
-#include "base/each_sample.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/environment.h"
-#include "cli/messages.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"

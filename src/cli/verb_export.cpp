@@ -14,7 +14,7 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "export/export_run.h"
-#include "export/import_weights.h"
+#include "export/named_weights.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_overrides.h"
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
-#include "cli/messages.h"
 #include "cli/output.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"

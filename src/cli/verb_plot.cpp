@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
-#include "cli/messages.h"
 #include "cli/named_run.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"

@@ -3,7 +3,7 @@
 
 #include "cli/verbs.h"
 #include "config/schema.h"
-#include "graph/describe.h"
+#include "graph/words.h"
 #include "run/config/run_config.h"
 
 namespace trainyard::cli {

@@ -16,7 +16,6 @@
 #include "cli/console.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
-#include "cli/messages.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/spawn.h"

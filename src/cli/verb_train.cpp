@@ -14,7 +14,6 @@
 #include "cli/console.h"
 #include "cli/draw.h"
 #include "cli/environment.h"
-#include "cli/messages.h"
 #include "cli/named_run.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"

@@ -12,7 +12,7 @@
 // A gradient that is added to another is of an engine that adds (beta = 1); if none is left, a
 // kernel of ours adds what another engine leaves in the workspace; the choice records which.
 // Weights that a GPU reads in another type and order are packed by one launch after every change
-// (copy/packed_parameters.h).
+// (weight_packing.h).
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class StatisticsSum;
 struct StepDescription {
   const Op* op = nullptr;
   Pass pass = Pass::forward_train;
-  /// Type of activations and their gradients: f64, f32, bf16 or f16. Parameters, their gradients
-  /// and statistics are arithmetic_of(storage), and so are the outputs of an op whose traits set
+  /// Of activations and their gradients: f64, f32, bf16 or f16. Parameters, their gradients and
+  /// statistics are arithmetic_of(storage), and so are the outputs of an op whose traits set
   /// arithmetic_outputs. Weights of convolutions and dense layers are rounded to `storage` before
   /// they are multiplied; products are summed in the arithmetic type.
   DType storage = DType::f32;

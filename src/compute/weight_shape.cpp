@@ -1,6 +1,6 @@
 #include "compute/conv/narrow/narrow_step.h"
-#include "compute/copy/packed_parameters.h"
 #include "compute/table.h"
+#include "compute/weight_packing.h"
 
 namespace trainyard {
 

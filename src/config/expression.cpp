@@ -143,12 +143,13 @@ std::string unknown_text(const std::string& name, const std::string& text, const
   return "unknown name '" + name + "' in '" + shortened(text) + "'" + hint;
 }
 
-}  // namespace
-
+/// True if the scalar contains an expression, quoted or not.
 bool has_expression(const Node& scalar) {
   if (scalar.kind != Node::Kind::text) return false;
   return begins_with(scalar.text, "$") || scalar.text.find("${") != std::string::npos;
 }
+
+}  // namespace
 
 Node evaluate(const Node& scalar, const Scope& scope, Diagnostics& diagnostics) {
   Node result;

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "config/diagnostics.h"
 #include "config/node.h"
@@ -12,9 +11,6 @@ namespace trainyard::config {
 
 /// Names in scope, with scalars, lists and maps as values.
 using Scope = std::map<std::string, Node, std::less<>>;
-
-/// True if the scalar contains an expression, quoted or not.
-[[nodiscard]] bool has_expression(const Node& scalar);
 
 /// Evaluates `+ - * / // % **`, comparisons, and/or/not, `a if c else b`, min, max, int, names,
 /// numbers, elements `w[i]` and fields `u.f`; at most 1,000 tokens, depth 64. Integers stay

@@ -4,7 +4,7 @@
 
 #include "config/arithmetic.h"
 #include "config/fields_state.h"
-#include "config/values.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {
@@ -254,5 +254,20 @@ void Fields::finish() {
 const Node& Fields::settled() const { return state_->settled; }
 
 const std::vector<FieldDescription>& Fields::descriptions() const { return state_->descriptions; }
+
+std::string_view name_of(Profile profile) { return word_of(profile); }
+
+std::optional<Profile> profile_named(std::string_view name) {
+  for (const Word<Profile>& word : words(Profile{})) {
+    if (word.word == name) return word.value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const Word<Profile>& word : words(Profile{})) names.emplace_back(word.word);
+  return names;
+}
 
 }  // namespace trainyard::config

@@ -264,6 +264,14 @@ class Fields {
   std::unique_ptr<State> state_;
 };
 
+[[nodiscard]] constexpr Words<Profile> words(Profile) {
+  return {"keras2", "torch", "mxnet", "caffe"};
+}
+[[nodiscard]] std::string_view name_of(Profile profile);
+/// The profile of this name, if there is one.
+[[nodiscard]] std::optional<Profile> profile_named(std::string_view name);
+[[nodiscard]] std::vector<std::string> profile_names();
+
 }  // namespace trainyard::config
 
 #include "config/fields_templates.h"

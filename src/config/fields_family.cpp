@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "config/fields_state.h"
-#include "config/values.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
-#include "config/values.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {

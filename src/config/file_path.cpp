@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "config/diagnostics.h"
-#include "config/values.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 

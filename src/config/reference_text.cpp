@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "config/fields.h"
+#include "config/scalars.h"
 #include "config/schema.h"
-#include "config/values.h"
 
 namespace trainyard::config {
 namespace {

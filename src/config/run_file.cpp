@@ -8,7 +8,7 @@
 #include "config/diagnostics.h"
 #include "config/file_path.h"
 #include "config/load.h"
-#include "config/values.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "compute/channel_rows.h"
 #include "compute/conv/narrow/narrow_step.h"
-#include "compute/copy/packed_parameters.h"
+#include "compute/elementwise/bias.h"
 #include "compute/elementwise/map.h"
-#include "compute/elementwise/relu_bias.h"
+#include "compute/weight_packing.h"
 #include "counted/counted_gpu.h"
 #include "counted/counting_launcher.h"
 #include "ops/dense.h"

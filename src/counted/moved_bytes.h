@@ -6,10 +6,9 @@
 #include <optional>
 
 #include "compute/elementwise/bias.h"
-#include "compute/elementwise/relu_bias.h"
 #include "compute/norm/bn.h"
 #include "data/feed/gather.h"
-#include "launcher/in_turn.h"
+#include "launcher/siblings.h"
 #include "optim/average.h"
 #include "optim/gradient.h"
 #include "optim/gradient_sums.h"

@@ -7,7 +7,6 @@
 #include "data/sets/arrays.h"
 #include "data/sets/cifar.h"
 #include "data/sets/idx.h"
-#include "data/sets/image_folder.h"
 #include "data/sets/image_list.h"
 #include "data/sets/pack.h"
 #include "data/sets/synthetic.h"
@@ -22,23 +21,29 @@ namespace trainyard {
 
 std::span<const config::Kind<DatasetSource>> dataset_kinds() {
   static constexpr config::Kind<DatasetSource> kKinds[] = {
-      {"cifar10", "CIFAR-10 in its binary layout", read_cifar10},
-      {"cifar100", "CIFAR-100 in its binary layout", read_cifar100},
+      {"cifar10", "CIFAR-10 in its binary layout", read_source<OptionsSource<open_cifar10>>},
+      {"cifar100", "CIFAR-100 in its binary layout", read_source<OptionsSource<open_cifar100>>},
       {"mnist", "MNIST's four files, plain or .gz", read_mnist},
       {"fashion_mnist", "Fashion-MNIST's four files, plain or .gz", read_fashion_mnist},
       {"idx", "images and labels in IDX files, plain or .gz", read_idx},
       {"image_folder", "one folder of JPEG, PNG, WebP, GIF or BMP images per class",
-       read_image_folder},
-      {"image_list", "JPEG, PNG, WebP, GIF or BMP images that a text file lists", read_image_list},
-      {"table", "rows of numbers and categories from a CSV or TSV file", read_table},
-      {"pack", "images that 'train data pack' has decoded", read_pack},
-      {"tensors", "images and labels from a safetensors file", read_tensors},
+       read_source<OptionsSource<open_image_folder>>},
+      {"image_list", "JPEG, PNG, WebP, GIF or BMP images that a text file lists",
+       read_source<RowsSource<open_image_list>>},
+      {"table", "rows of numbers and categories from a CSV or TSV file",
+       read_source<RowsSource<open_table>>},
+      {"pack", "images that 'train data pack' has decoded", read_source<OptionsSource<open_pack>>},
+      {"tensors", "images and labels from a safetensors file",
+       read_source<OptionsSource<open_tensors>>},
       {"text", "windows of a text, to predict what comes next", read_text_source},
-      {"texts", "texts with classes from a CSV or TSV file", read_texts},
-      {"imdb", "the IMDB reviews as Keras has them", read_imdb},
-      {"arrays", "sequences from numpy's .npy or .npz files", read_arrays},
-      {"synthetic", "samples drawn from random numbers", read_synthetic},
-      {"synthetic_sequences", "sequences drawn from random numbers", read_synthetic_sequences},
+      {"texts", "texts with classes from a CSV or TSV file", read_source<RowsSource<open_texts>>},
+      {"imdb", "the IMDB reviews as Keras has them", read_source<OptionsSource<open_imdb>>},
+      {"arrays", "sequences from numpy's .npy or .npz files",
+       read_source<OptionsSource<open_arrays>>},
+      {"synthetic", "samples drawn from random numbers",
+       read_source<OptionsSource<open_synthetic>>},
+      {"synthetic_sequences", "sequences drawn from random numbers",
+       read_source<OptionsSource<open_synthetic_sequences>>},
   };
   return kKinds;
 }

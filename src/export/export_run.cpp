@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "data/augment/pipeline.h"
-#include "data/sets/field_json.h"
 #include "data/sets/table_form.h"
 #include "data/sets/vocabulary.h"
 #include "export/onnx_export.h"

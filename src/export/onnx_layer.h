@@ -111,7 +111,7 @@ struct OnnxForm {
 /// One for each op that a network may name.
 [[nodiscard]] std::span<const OnnxForm> onnx_forms();
 
-// Layers with weights (onnx_weighted.cpp, onnx_recurrent.cpp).
+// Layers with weights (onnx_weighted.cpp).
 void emit_conv(const OnnxLayer& layer);
 void emit_conv_transpose(const OnnxLayer& layer);
 void emit_dense(const OnnxLayer& layer);

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "config/foreign_words.h"
 #include "config/load.h"
-#include "config/profile.h"
 #include "config/scalars.h"
 #include "graph/words.h"
 

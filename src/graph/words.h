@@ -1,10 +1,12 @@
-// The words of the network language and the rules for names.
+// The words of the network language, the rules for names, and the language for `train schema`.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/fields.h"
+#include "config/schema.h"
 #include "ops/op.h"
 
 namespace trainyard {
@@ -25,5 +27,10 @@ namespace trainyard {
 [[nodiscard]] std::vector<std::string> item_words();
 /// The keys of an op, in order.
 [[nodiscard]] std::vector<std::string> keys_of(const config::Kind<Op>& op, config::Profile profile);
+
+/// profile, vars, input, defaults (the keys of every op), blocks, outputs, layers (the ops and
+/// structures; blocks add names).
+[[nodiscard]] std::vector<config::FieldDescription> describe_network(
+    config::Profile profile = config::Profile::keras2);
 
 }  // namespace trainyard

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "config/file_path.h"
-#include "data/sets/class_numbering.h"
-#include "data/sets/image_folder.h"
+#include "data/sets/image_list.h"
+#include "data/sets/subset.h"
 #include "inference/source_options.h"
 #include "run/config/resolved_config.h"
 #include "run/session/session_weights.h"

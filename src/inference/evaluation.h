@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inference/inference_session.h"
-#include "report/predictions_table.h"
+#include "report/class_table.h"
 #include "run/split_results.h"
 
 namespace trainyard {

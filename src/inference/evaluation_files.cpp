@@ -13,11 +13,9 @@
 #include "data/images/image.h"
 #include "data/images/image_sheet.h"
 #include "data/sets/dataset.h"
-#include "data/sets/float_image.h"
 #include "report/class_table.h"
 #include "report/plot_script.h"
 #include "report/plotter.h"
-#include "report/predictions_table.h"
 
 namespace trainyard {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/faults.h"
-#include "data/feed/class_weight_policy.h"
+#include "data/feed/batch_fields.h"
 #include "data/feed/feeder.h"
 #include "model/model.h"
 #include "ops/metric.h"

@@ -1,7 +1,6 @@
 #include "inference/source_options.h"
 
 #include "base/error.h"
-#include "data/sets/image_folder.h"
 #include "data/sets/image_list.h"
 #include "run/session/session_data.h"
 

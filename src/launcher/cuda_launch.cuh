@@ -5,7 +5,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <nv/target>
 #include <type_traits>
@@ -15,12 +14,10 @@
 #include "launcher/columns.h"
 #include "launcher/cuda_columns.cuh"
 #include "launcher/cuda_error.h"
-#include "launcher/cuda_settled.cuh"
 #include "launcher/functor_name.h"
 #include "launcher/mma.cuh"
 #include "launcher/node_spans.h"
 #include "launcher/predecessors.cuh"
-#include "launcher/sibling_blocks.cuh"
 #include "launcher/team.h"
 #include "tensor/dtype.h"
 

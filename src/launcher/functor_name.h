@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/in_turn.h"
 #include "launcher/siblings.h"
 
 namespace trainyard {

@@ -12,11 +12,18 @@
 // they run: scripts/gpu_kit.sh compares bytes.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <nv/target>
 
-#include "launcher/global_timer.cuh"
-
 namespace trainyard {
+
+/// The timer that all processors of a GPU share. It advances in steps of 32 ns to 1 us, by the GPU.
+__device__ inline unsigned long long global_nanoseconds() {
+  unsigned long long now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+  return now;
+}
 
 #ifdef TRAINYARD_CHAOS
 /// Up to 65 us, by the block and the time: all threads of a warp alike or not.

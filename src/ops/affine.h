@@ -1,11 +1,14 @@
-// Learned parameters per channel: the factor and offset of normalisations, and what ops with such
-// parameters share.
+// Learned parameters per channel: the factor and offset of normalisations, what ops with such
+// parameters share, and what their functors need at most: memory is forecast from it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "ops/op.h"
+#include "tensor/shape.h"
 
 namespace trainyard {
 
@@ -28,5 +31,13 @@ class ChannelParameterOp : public Op {
  protected:
   [[nodiscard]] virtual std::vector<ParameterSpec> parameters(std::int64_t channels) const = 0;
 };
+
+/// The most elements that a tensor of this shape has in any layout, padding included.
+[[nodiscard]] std::int64_t most_elements(const Shape& shape);
+/// Bytes of workspace for pairs of sums over the pixels of each channel of all samples
+/// (sum_channels()).
+[[nodiscard]] std::size_t channel_sum_bytes(const Shape& shape);
+/// The same for each channel of each sample (sum_maps()): of the sums and, after them, of the work.
+[[nodiscard]] std::size_t map_sum_bytes(const Shape& shape);
 
 }  // namespace trainyard

@@ -10,17 +10,17 @@ namespace trainyard {
 
 std::vector<ParameterSpec> ConvolutionOp::parameters(std::int64_t filters,
                                                      std::int64_t channels) const {
-  const std::int64_t window = attributes_.kernel.h * attributes_.kernel.w;
+  const std::int64_t window = values().kernel.h * values().kernel.w;
   ParameterSpec weight{
       .name = "weight",
-      .shape = {filters, channels / attributes_.groups, attributes_.kernel.h, attributes_.kernel.w},
-      .initializer = attributes_.init,
+      .shape = {filters, channels / values().groups, values().kernel.h, values().kernel.w},
+      .initializer = values().init,
       .group = ParameterGroup::kernel,
-      .l2 = attributes_.l2,
-      .fan_in = window * channels / attributes_.groups,
+      .l2 = values().l2,
+      .fan_in = window * channels / values().groups,
       .fan_out = window * filters};
   std::vector<ParameterSpec> parameters{weight};
-  if (attributes_.bias) parameters.push_back(bias_for(weight, attributes_.filters));
+  if (values().bias) parameters.push_back(bias_for(weight, values().filters));
   return parameters;
 }
 

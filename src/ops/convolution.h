@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 #include "ops/window.h"
 
 namespace trainyard {
@@ -34,19 +34,17 @@ void declare(config::Fields& fields, ConvAttributes& conv);
 /// A convolution, or a transposed one: that is the convolution that reads the op's output and gives
 /// its input, with the passes exchanged. Executors see the convolution in both cases; its weights
 /// are [filters, channels / groups, kh, kw] with the filters and channels of the convolution.
-class ConvolutionOp : public Op {
+class ConvolutionOp : public OpWith<ConvAttributes> {
  public:
-  explicit ConvolutionOp(ConvAttributes attributes) : attributes_(std::move(attributes)) {}
-  [[nodiscard]] const ConvAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] virtual bool transposed() const = 0;
   /// Padding in pixels of the convolution's input, for an input of the op of this shape.
   [[nodiscard]] virtual Margins margins(const Shape& input) const = 0;
 
   [[nodiscard]] Contract contract() const override {
-    return {
-        .backward_reads_inputs = true,
-        .can = Cans{Can::add_gradient, Can::use_side_queue}.set(Can::take_relu, attributes_.bias),
-        .layouts = Contract::Layouts::any};
+    return {.backward_reads_inputs = true,
+            .can = Cans{Can::add_gradient, Can::use_side_queue}.set(Can::take_relu, values().bias),
+            .layouts = Contract::Layouts::any};
   }
 
  protected:
@@ -55,13 +53,10 @@ class ConvolutionOp : public Op {
   [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t filters,
                                                       std::int64_t channels) const;
   [[nodiscard]] ConvAttributes attributes_without_bias() const {
-    ConvAttributes attributes = attributes_;
+    ConvAttributes attributes = values();
     attributes.bias = false;
     return attributes;
   }
-
- private:
-  ConvAttributes attributes_;
 };
 
 /// [n, c, h, w] to [n, filters, oh, ow]. Parameters: weight [filters, c / groups, kh, kw] and bias

@@ -12,7 +12,7 @@ namespace trainyard {
 Signature DenseOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
-  const bool each = attributes_.per_position;
+  const bool each = values().per_position;
   if (each && input.h() != 1) {
     throw ShapeError(fmt::format(
         "dense with 'per_position' needs a sequence [n, c, 1, t], found {}", input.text()));
@@ -20,34 +20,34 @@ Signature DenseOp::infer(std::span<const Shape> inputs) const {
   const std::int64_t positions = each ? input.w() : 1;
   const std::int64_t features = size_product({input.c(), input.h(), input.w()}) / positions;
   ParameterSpec weight{.name = "weight",
-                       .shape = {attributes_.units, features},
-                       .initializer = attributes_.init,
+                       .shape = {values().units, features},
+                       .initializer = values().init,
                        .group = ParameterGroup::kernel,
-                       .l2 = attributes_.l2,
+                       .l2 = values().l2,
                        .fan_in = features,
-                       .fan_out = attributes_.units};
+                       .fan_out = values().units};
   Signature signature;
-  signature.outputs = {{input.n(), attributes_.units}};
-  if (each && input.rank() == 4) signature.outputs = {input.with(1, attributes_.units)};
+  signature.outputs = {{input.n(), values().units}};
+  if (each && input.rank() == 4) signature.outputs = {input.with(1, values().units)};
   signature.parameters = {weight};
-  if (attributes_.bias) signature.parameters.push_back(bias_for(weight, attributes_.units));
-  signature.multiply_adds = size_product({input.n(), positions, attributes_.units, features});
+  if (values().bias) signature.parameters.push_back(bias_for(weight, values().units));
+  signature.multiply_adds = size_product({input.n(), positions, values().units, features});
   return signature;
 }
 
 Contract DenseOp::contract() const {
   using Layouts = Contract::Layouts;
   return {.backward_reads_inputs = true,
-          .keeps_steps = attributes_.per_position,
+          .keeps_steps = values().per_position,
           .can = Cans{Can::add_gradient, Can::use_side_queue}
-                     .set(Can::take_relu, attributes_.bias)
-                     .set(Can::leave_bias, attributes_.bias),
-          .layouts = attributes_.per_position ? Layouts::rows : Layouts::plain};
+                     .set(Can::take_relu, values().bias)
+                     .set(Can::leave_bias, values().bias),
+          .layouts = values().per_position ? Layouts::rows : Layouts::plain};
 }
 
 std::unique_ptr<Op> DenseOp::without_bias() const {
-  if (!attributes_.bias) return nullptr;
-  DenseAttributes attributes = attributes_;
+  if (!values().bias) return nullptr;
+  DenseAttributes attributes = values();
   attributes.bias = false;
   return std::make_unique<DenseOp>(attributes);
 }
@@ -58,9 +58,9 @@ Layout matrix_layout(const DenseAttributes& dense, const Layout& layout) {
 }
 
 std::string DenseOp::attributes() const {
-  return fmt::format("{{units: {}, bias: {}, init: {}, l2: {}{}}}", attributes_.units,
-                     attributes_.bias, text_of(attributes_.init), number_text(attributes_.l2),
-                     attributes_.per_position ? ", per_position: true" : "");
+  return fmt::format("{{units: {}, bias: {}, init: {}, l2: {}{}}}", values().units, values().bias,
+                     text_of(values().init), number_text(values().l2),
+                     values().per_position ? ", per_position: true" : "");
 }
 
 void declare(config::Fields& fields, DenseAttributes& dense) {

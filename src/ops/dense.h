@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 #include "tensor/layout.h"
 
 namespace trainyard {
@@ -19,19 +19,15 @@ struct DenseAttributes {
 /// [n, c] to [n, units]; an input [n, c, h, w] is read as [n, c * h * w] in row-major order. With
 /// per_position a sequence [n, c, 1, t] to [n, units, 1, t], each position by itself.
 /// Parameters: weight [units, features] and bias [units].
-class DenseOp final : public Op {
+class DenseOp final : public OpWith<DenseAttributes> {
  public:
-  explicit DenseOp(DenseAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const DenseAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
 
   [[nodiscard]] std::string_view type() const override { return "dense"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::unique_ptr<Op> without_bias() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  DenseAttributes attributes_;
 };
 
 /// A tensor that the layer multiplies or writes, as the matrix [rows, ...] that it is: a row is a

@@ -34,7 +34,7 @@ Contract DropOp::contract() const {
           .keeps_steps = true};
 }
 
-std::string DropOp::attributes() const { return "{rate: " + number_text(attributes_.rate) + "}"; }
+std::string DropOp::attributes() const { return "{rate: " + number_text(values().rate) + "}"; }
 
 void declare(config::Fields& fields, DropoutAttributes& dropout) {
   declare_rate(fields, "rate", dropout.rate, "fraction of values set to zero in training, below 1");
@@ -70,7 +70,7 @@ Contract GaussianNoiseOp::contract() const {
 }
 
 std::string GaussianNoiseOp::attributes() const {
-  return "{stddev: " + number_text(attributes_.stddev) + "}";
+  return "{stddev: " + number_text(values().stddev) + "}";
 }
 
 void declare(config::Fields& fields, GaussianNoiseAttributes& noise) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 
 namespace trainyard {
 
@@ -20,15 +20,11 @@ struct DropoutAttributes {
 
 /// What drops at a rate: a shape to the same shape. forward_eval copies, backward draws the mask
 /// again.
-class DropOp : public Op {
+class DropOp : public OpWith<DropoutAttributes> {
  public:
-  explicit DropOp(DropoutAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const DropoutAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] Contract contract() const final;
   [[nodiscard]] std::string attributes() const final;
-
- private:
-  DropoutAttributes attributes_;
 };
 
 /// Single values of any shape.
@@ -60,17 +56,13 @@ struct GaussianNoiseAttributes {
 };
 
 /// Any shape to the same shape. forward_eval copies.
-class GaussianNoiseOp final : public Op {
+class GaussianNoiseOp final : public OpWith<GaussianNoiseAttributes> {
  public:
-  explicit GaussianNoiseOp(GaussianNoiseAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const GaussianNoiseAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] std::string_view type() const override { return "gaussian_noise"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  GaussianNoiseAttributes attributes_;
 };
 
 /// The ops above, in the order of the reference.

@@ -34,20 +34,20 @@ Contract AddOp::contract() const {
   Contract contract;
   contract.in_place_forward = true;
   contract.in_place_backward = true;
-  contract.alias_gradient = !attributes_.relu;
+  contract.alias_gradient = !values().relu;
   contract.shared_gradient = true;
-  contract.can.set(Can::write_slices, attributes_.relu);
-  contract.backward_reads_outputs = attributes_.relu;
+  contract.can.set(Can::write_slices, values().relu);
+  contract.backward_reads_outputs = values().relu;
   contract.keeps_steps = true;
   return contract;
 }
 
 std::unique_ptr<Op> AddOp::with_relu() const {
-  if (attributes_.relu) return nullptr;
+  if (values().relu) return nullptr;
   return std::make_unique<AddOp>(AddAttributes{.relu = true});
 }
 
-std::string AddOp::attributes() const { return attributes_.relu ? "{relu: true}" : "{}"; }
+std::string AddOp::attributes() const { return values().relu ? "{relu: true}" : "{}"; }
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 
 namespace trainyard {
 
@@ -13,19 +13,15 @@ struct AddAttributes {
 
 /// Two or more inputs of one shape to that shape, summed in the order of the inputs. All inputs
 /// share one gradient, that of the output (with relu: where the output is above 0), written once.
-class AddOp final : public Op {
+class AddOp final : public OpWith<AddAttributes> {
  public:
-  explicit AddOp(AddAttributes attributes = {}) : attributes_(attributes) {}
-  [[nodiscard]] const AddAttributes& values() const { return attributes_; }
+  explicit AddOp(AddAttributes attributes = {}) : OpWith(attributes) {}
   [[nodiscard]] std::string_view type() const override { return "add"; }
   [[nodiscard]] int arity() const override { return -1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::unique_ptr<Op> with_relu() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  AddAttributes attributes_;
 };
 
 /// [n, c_i, h, w] to [n, sum of c_i, h, w], or [n, c_i] to [n, sum of c_i], in the order of the

@@ -300,16 +300,17 @@ auto list_metrics(std::index_sequence<indices...>) {
             [](config::Fields& fields) {
               return with_output(fields, std::make_unique<LikelihoodOp>("bits_per_character"));
             }},
-      Entry{
-          "auc",
-          "area under the receiver operating characteristic, of the last layer on the validation "
-          "split; of several classes the mean, each against the others",
-          [](config::Fields&) -> std::unique_ptr<Metric> { return std::make_unique<AucMetric>(); }},
+      Entry{"auc",
+            "area under the receiver operating characteristic, of the last layer on the validation "
+            "split; of several classes the mean, each against the others",
+            [](config::Fields&) -> std::unique_ptr<Metric> {
+              return std::make_unique<SplitMetric>("auc", false);
+            }},
       Entry{"mean_average_precision",
             "area under the precision-recall steps of the last layer on the validation split, the "
             "mean over classes; several labels at once if the loss has such a target",
             [](config::Fields&) -> std::unique_ptr<Metric> {
-              return std::make_unique<AveragePrecisionMetric>();
+              return std::make_unique<SplitMetric>("mean_average_precision", true);
             }},
       Entry{"mae", "mean absolute difference from the loss's target",
             &read_regression<Measure::mae>},

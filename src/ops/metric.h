@@ -172,32 +172,25 @@ class RegressionMetricOp final : public Metric {
 [[nodiscard]] std::shared_ptr<const Metric> in_units_of(const std::shared_ptr<const Metric>& metric,
                                                         const std::vector<double>& deviations);
 
-/// The area under the receiver operating characteristic, of which a graph has the name alone: its
-/// value is that of mean_area_under_curve() (report/area_under_curve.h) for all outputs of the last
-/// layer.
-class AucMetric final : public Metric {
+/// A metric of which a graph has the name alone: its value is made of all outputs of the last layer
+/// (report/class_scores.h). The area under the receiver operating characteristic, auc, and
+/// mean_average_precision, which is also of several labels at once.
+class SplitMetric final : public Metric {
  public:
-  [[nodiscard]] std::string_view type() const override { return "auc"; }
-  [[nodiscard]] Signature infer(std::span<const Shape>) const override { return {}; }
-  [[nodiscard]] Contract contract() const override { return {}; }
-  [[nodiscard]] bool of_split() const override { return true; }
-  [[nodiscard]] double finish(std::span<const double>, std::int64_t) const override {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-};
+  SplitMetric(std::string_view type, bool of_target) : type_(type), of_target_(of_target) {}
 
-/// The mean of the classes' average precisions, also of several labels at once, of which a graph
-/// has the name alone: see mean_average_precision() (report/average_precision.h).
-class AveragePrecisionMetric final : public Metric {
- public:
-  [[nodiscard]] std::string_view type() const override { return "mean_average_precision"; }
+  [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] Signature infer(std::span<const Shape>) const override { return {}; }
   [[nodiscard]] Contract contract() const override { return {}; }
   [[nodiscard]] bool of_split() const override { return true; }
-  [[nodiscard]] bool of_target() const override { return true; }
+  [[nodiscard]] bool of_target() const override { return of_target_; }
   [[nodiscard]] double finish(std::span<const double>, std::int64_t) const override {
     return std::numeric_limits<double>::quiet_NaN();
   }
+
+ private:
+  std::string_view type_;  // a literal
+  bool of_target_;
 };
 
 /// True for the column of a loss, an error or a metric of which less is better, with any prefix:

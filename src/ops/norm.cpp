@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "ops/expect.h"
-#include "ops/most_bytes.h"
 #include "ops/window.h"
 
 namespace trainyard {
@@ -41,7 +40,7 @@ std::unique_ptr<Op> read_norm(config::Fields& fields) {
 }  // namespace
 
 std::string_view NormOp::type() const {
-  switch (attributes_.kind) {
+  switch (values().kind) {
     case NormKind::layer:
       return "layer_norm";
     case NormKind::group:
@@ -53,11 +52,11 @@ std::string_view NormOp::type() const {
 }
 
 std::int64_t NormOp::groups_of(std::int64_t channels) const {
-  switch (attributes_.kind) {
+  switch (values().kind) {
     case NormKind::layer:
       return 1;
     case NormKind::group:
-      return attributes_.groups;
+      return values().groups;
     case NormKind::instance:
       break;
   }
@@ -69,7 +68,7 @@ Signature NormOp::infer(std::span<const Shape> inputs) const {
   Signature signature = ChannelParameterOp::infer(inputs);
   const std::int64_t groups = groups_of(input.c());
   require_groups("input channels", input.c(), groups);
-  const std::int64_t pixels = attributes_.kind == NormKind::layer ? 1 : input.h() * input.w();
+  const std::int64_t pixels = values().kind == NormKind::layer ? 1 : input.h() * input.w();
   if (input.c() / groups * pixels < 2) {
     throw ShapeError(fmt::format(
         "normalises single values of {}, which gives zeros; it needs at least 2 values together",
@@ -83,11 +82,11 @@ Signature NormOp::infer(std::span<const Shape> inputs) const {
 }
 
 std::vector<ParameterSpec> NormOp::parameters(std::int64_t channels) const {
-  return affine_parameters(channels, attributes_.scale, attributes_.center);
+  return affine_parameters(channels, values().scale, values().center);
 }
 
 std::string NormOp::attributes() const {
-  const NormAttributes& norm = attributes_;
+  const NormAttributes& norm = values();
   const std::string groups =
       norm.kind == NormKind::group ? fmt::format("groups: {}, ", norm.groups) : "";
   return fmt::format("{{{}eps: {}, scale: {}, center: {}}}", groups, number_text(norm.eps),
@@ -107,7 +106,7 @@ Contract LrnOp::contract() const {
 }
 
 std::string LrnOp::attributes() const {
-  const LrnAttributes& lrn = attributes_;
+  const LrnAttributes& lrn = values();
   return fmt::format("{{size: {}, alpha: {}, beta: {}, k: {}, across: {}}}", lrn.size,
                      number_text(lrn.alpha), number_text(lrn.beta), number_text(lrn.k), lrn.across);
 }
@@ -128,13 +127,12 @@ void declare(config::Fields& fields, LrnAttributes& lrn) {
 }
 
 std::vector<ParameterSpec> ScaleOp::parameters(std::int64_t channels) const {
-  return affine_parameters(channels, true, attributes_.center, attributes_.gamma);
+  return affine_parameters(channels, true, values().center, values().gamma);
 }
 
 std::string ScaleOp::attributes() const {
-  const std::string gamma =
-      attributes_.gamma == 1 ? "" : ", gamma: " + number_text(attributes_.gamma);
-  return (attributes_.center ? "{center: true" : "{center: false") + gamma + "}";
+  const std::string gamma = values().gamma == 1 ? "" : ", gamma: " + number_text(values().gamma);
+  return (values().center ? "{center: true" : "{center: false") + gamma + "}";
 }
 
 void declare(config::Fields& fields, ScaleAttributes& scale) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ops/affine.h"
+#include "ops/op_with.h"
 
 namespace trainyard {
 
@@ -20,11 +21,10 @@ struct NormAttributes {
 /// pixel (Keras, ConvNeXt); group_norm, over neighbouring channels of a whole map; instance_norm,
 /// over each channel of a map. Parameters: gamma and beta (each [c], if enabled). In training the
 /// means and factors are kept in the reserve.
-class NormOp final : public ChannelParameterOp {
+class NormOp final : public OpWith<NormAttributes, ChannelParameterOp> {
  public:
-  explicit NormOp(NormAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const NormAttributes& values() const { return attributes_; }
-  [[nodiscard]] bool over_pixels() const { return attributes_.kind == NormAttributes::Kind::layer; }
+  using OpWith::OpWith;
+  [[nodiscard]] bool over_pixels() const { return values().kind == NormAttributes::Kind::layer; }
   [[nodiscard]] std::int64_t groups_of(std::int64_t channels) const;
   [[nodiscard]] std::string_view type() const override;
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
@@ -33,9 +33,6 @@ class NormOp final : public ChannelParameterOp {
 
  protected:
   [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t channels) const override;
-
- private:
-  NormAttributes attributes_;
 };
 
 struct LrnAttributes {
@@ -47,17 +44,13 @@ struct LrnAttributes {
 };
 
 /// [n, c, h, w] to the same shape. The window has n = size channels or n = size * size pixels.
-class LrnOp final : public Op {
+class LrnOp final : public OpWith<LrnAttributes> {
  public:
-  explicit LrnOp(LrnAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const LrnAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] std::string_view type() const override { return "lrn"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  LrnAttributes attributes_;
 };
 
 struct ScaleAttributes {
@@ -66,17 +59,14 @@ struct ScaleAttributes {
 };
 
 /// Any shape to the same shape. Parameters: gamma and, with center, beta, each [c].
-class ScaleOp final : public ChannelParameterOp {
+class ScaleOp final : public OpWith<ScaleAttributes, ChannelParameterOp> {
  public:
-  explicit ScaleOp(ScaleAttributes attributes) : attributes_(attributes) {}
+  using OpWith::OpWith;
   [[nodiscard]] std::string_view type() const override { return "scale"; }
   [[nodiscard]] std::string attributes() const override;
 
  protected:
   [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t channels) const override;
-
- private:
-  ScaleAttributes attributes_;
 };
 
 /// The ops above, in the order of the reference.

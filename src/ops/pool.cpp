@@ -57,45 +57,45 @@ std::unique_ptr<Op> read_pool(config::Fields& fields) {
 }  // namespace
 
 PoolOp::Geometry PoolOp::geometry(const Shape& input) const {
-  if (attributes_.global) {
+  if (values().global) {
     return {.size = {input.h(), input.w()}, .stride = {1, 1}, .margins = {}, .counted = {}};
   }
-  config::Pair stride = attributes_.stride;
-  if (stride.h == 0) stride.h = attributes_.size.h;
-  if (stride.w == 0) stride.w = attributes_.size.w;
+  config::Pair stride = values().stride;
+  if (stride.h == 0) stride.h = values().size.h;
+  if (stride.w == 0) stride.w = values().size.w;
   const WindowSplit plan =
-      plan_window(input, {attributes_.size, stride, {1, 1}}, attributes_.pad, attributes_.ceil);
+      plan_window(input, {values().size, stride, {1, 1}}, values().pad, values().ceil);
   Margins counted = plan.margins();
   counted.bottom = plan.h.written_after;
   counted.right = plan.w.written_after;
-  return {attributes_.size, stride, plan.margins(), counted, plan.h.output, plan.w.output};
+  return {values().size, stride, plan.margins(), counted, plan.h.output, plan.w.output};
 }
 
 std::string_view PoolOp::type() const {
-  if (attributes_.kind == PoolKind::power) return "lp_pool";
-  if (attributes_.kind == PoolKind::max) return attributes_.global ? "global_max_pool" : "max_pool";
-  return attributes_.global ? "global_avg_pool" : "avg_pool";
+  if (values().kind == PoolKind::power) return "lp_pool";
+  if (values().kind == PoolKind::max) return values().global ? "global_max_pool" : "max_pool";
+  return values().global ? "global_avg_pool" : "avg_pool";
 }
 
 Signature PoolOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_images(input);
-  require_padding_below_window(attributes_.pad, attributes_.size);
+  require_padding_below_window(values().pad, values().size);
   const Geometry window = geometry(input);
   Signature signature;
-  if (attributes_.global) {
+  if (values().global) {
     signature.outputs = {{input.n(), input.c()}};
   } else {
     signature.outputs = {{input.n(), input.c(), window.output_h, window.output_w}};
   }
-  if (attributes_.kind == PoolKind::max) {  // position of each maximum
+  if (values().kind == PoolKind::max) {  // position of each maximum
     signature.saved_bytes = size_product({signature.outputs[0].elements(), sizeof(std::int32_t)});
   }
   return signature;
 }
 
 Contract PoolOp::contract() const {
-  const bool power = attributes_.kind == PoolKind::power;
+  const bool power = values().kind == PoolKind::power;
   return {.backward_reads_inputs = power,
           .backward_reads_outputs = power,
           .can = {Can::write_slices},
@@ -103,7 +103,7 @@ Contract PoolOp::contract() const {
 }
 
 std::string PoolOp::attributes() const {
-  const PoolAttributes& pool = attributes_;
+  const PoolAttributes& pool = values();
   if (pool.global) return "{}";
   const config::Pair stride{pool.stride.h == 0 ? pool.size.h : pool.stride.h,
                             pool.stride.w == 0 ? pool.size.w : pool.stride.w};

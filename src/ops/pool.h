@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 #include "ops/window.h"
 
 namespace trainyard {
@@ -21,10 +21,9 @@ struct PoolAttributes {
 
 /// [n, c, h, w] to [n, c, oh, ow] (global: [n, c]). YAML names: max_pool, avg_pool,
 /// global_max_pool, global_avg_pool, lp_pool. Padding never wins a maximum.
-class PoolOp final : public Op {
+class PoolOp final : public OpWith<PoolAttributes> {
  public:
-  explicit PoolOp(PoolAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const PoolAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   /// Window, stride and margins for an input of this shape (global resolved).
   struct Geometry {
     config::Pair size, stride;
@@ -40,9 +39,6 @@ class PoolOp final : public Op {
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  PoolAttributes attributes_;
 };
 
 [[nodiscard]] std::span<const config::Kind<Op>> pool_kinds();

@@ -146,21 +146,19 @@ void add_memory(Signature& signature, const Shape& input, const RecurrentOp& op)
 }  // namespace
 
 std::string_view RecurrentOp::type() const {
-  return attributes_.cell == Cell::lstm  ? "lstm"
-         : attributes_.cell == Cell::gru ? "gru"
-                                         : "simple_rnn";
+  return values().cell == Cell::lstm ? "lstm" : values().cell == Cell::gru ? "gru" : "simple_rnn";
 }
 
 std::int64_t RecurrentOp::copies(bool training) const {
-  const bool drops = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0;
+  const bool drops = values().dropout > 0 || values().recurrent_dropout > 0;
   return (training && drops) || resets(Reset::before) ? gates() : 1;
 }
 
 Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_sequence(input);
-  if (attributes_.mask) require_mask(input, inputs[1]);
-  const RecurrentAttributes& recurrent = attributes_;
+  if (values().mask) require_mask(input, inputs[1]);
+  const RecurrentAttributes& recurrent = values();
   const std::int64_t units = recurrent.units, width = gates() * units;
   require_counted_positions({1, gates() * (input.c() + units)});
   const ParameterSpec weight =
@@ -187,32 +185,31 @@ Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
 
 Contract RecurrentOp::contract() const {
   return {.synced_backward = true,
-          .draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0,
-          .masked = attributes_.mask,
-          .keeps_steps =
-              attributes_.return_sequences && (!attributes_.backwards || attributes_.in_order),
+          .draws = values().dropout > 0 || values().recurrent_dropout > 0,
+          .masked = values().mask,
+          .keeps_steps = values().return_sequences && (!values().backwards || values().in_order),
           .layouts = Contract::Layouts::rows};
 }
 
 std::unique_ptr<Op> RecurrentOp::with_mask() const {
-  RecurrentAttributes masked = attributes_;
+  RecurrentAttributes masked = values();
   masked.mask = true;
   return std::make_unique<RecurrentOp>(masked);
 }
 
 TwoWays RecurrentOp::two_ways() const {
-  if (attributes_.bidirectional == Join::none) return {};
-  RecurrentAttributes one = attributes_;
+  if (values().bidirectional == Join::none) return {};
+  RecurrentAttributes one = values();
   one.bidirectional = Join::none;
   RecurrentAttributes other = one;
   other.backwards = true;
   other.in_order = one.return_sequences;
   return {std::make_unique<RecurrentOp>(one), std::make_unique<RecurrentOp>(other),
-          config::word_of(attributes_.bidirectional)};
+          config::word_of(values().bidirectional)};
 }
 
 std::string RecurrentOp::attributes() const {
-  const RecurrentAttributes& recurrent = attributes_;
+  const RecurrentAttributes& recurrent = values();
   std::string of_gates;
   if (gates() > 1) of_gates = fmt::format("gates: {}, ", config::word_of(recurrent.gates));
   if (recurrent.cell == Cell::lstm) {

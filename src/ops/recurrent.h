@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 
 namespace trainyard {
 
@@ -56,34 +56,30 @@ struct RecurrentAttributes {
 /// In training every gate reads inputs and state with zeros of its own, drawn once a sequence (Gal
 /// and Ghahramani 2016, as Keras's implementation 1): the draws are keyed as those of DropoutMask,
 /// positions counting gate by gate the channels, then gate by gate the units.
-class RecurrentOp final : public Op {
+class RecurrentOp final : public OpWith<RecurrentAttributes> {
  public:
   using Cell = RecurrentAttributes::Cell;
 
-  explicit RecurrentOp(RecurrentAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const RecurrentAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] std::int64_t gates() const {
-    return attributes_.cell == Cell::lstm ? 4 : attributes_.cell == Cell::gru ? 3 : 1;
+    return values().cell == Cell::lstm ? 4 : values().cell == Cell::gru ? 3 : 1;
   }
   /// A gru whose reset gate works on the state that the product of its new values reads, or on what
   /// it puts out.
   [[nodiscard]] bool resets(RecurrentAttributes::Reset when) const {
-    return attributes_.cell == Cell::gru && attributes_.reset == when;
+    return values().cell == Cell::gru && values().reset == when;
   }
   /// What its gates read of inputs and states: one copy for all, or one for each, which have zeros
   /// of their own, or of which the last has a state of its own.
   [[nodiscard]] std::int64_t copies(bool training) const;
 
   [[nodiscard]] std::string_view type() const override;
-  [[nodiscard]] int arity() const override { return attributes_.mask ? 2 : 1; }
+  [[nodiscard]] int arity() const override { return values().mask ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::unique_ptr<Op> with_mask() const override;
   [[nodiscard]] TwoWays two_ways() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  RecurrentAttributes attributes_;
 };
 
 [[nodiscard]] std::span<const config::Kind<Op>> recurrent_kinds();

@@ -13,27 +13,27 @@ Signature EmbeddingOp::infer(std::span<const Shape> inputs) const {
   const Shape& tokens = inputs[0];
   require_tokens("embedding", tokens);
   Signature signature;
-  signature.outputs = {{tokens.n(), attributes_.units, 1, tokens.c()}};
+  signature.outputs = {{tokens.n(), values().units, 1, tokens.c()}};
   signature.parameters = {{.name = "weight",
-                           .shape = {attributes_.vocabulary, attributes_.units},
-                           .initializer = attributes_.init,
+                           .shape = {values().vocabulary, values().units},
+                           .initializer = values().init,
                            .group = ParameterGroup::kernel,
-                           .l2 = attributes_.l2,
-                           .fan_in = attributes_.vocabulary,
-                           .fan_out = attributes_.units}};
+                           .l2 = values().l2,
+                           .fan_in = values().vocabulary,
+                           .fan_out = values().units}};
   signature.workspace_bytes = static_cast<std::int64_t>(sort_bytes(tokens));
   return signature;
 }
 
 std::size_t EmbeddingOp::sort_bytes(const Shape& tokens) const {
-  const std::int64_t numbers = tokens.elements() + attributes_.vocabulary;
+  const std::int64_t numbers = tokens.elements() + values().vocabulary;
   return static_cast<std::size_t>(numbers) * sizeof(std::int32_t);
 }
 
 std::string EmbeddingOp::attributes() const {
-  return fmt::format("{{units: {}, init: {}, l2: {}, vocabulary: {}{}}}", attributes_.units,
-                     text_of(attributes_.init), number_text(attributes_.l2), attributes_.vocabulary,
-                     attributes_.mask_zero ? ", mask_zero: true" : "");
+  return fmt::format("{{units: {}, init: {}, l2: {}, vocabulary: {}{}}}", values().units,
+                     text_of(values().init), number_text(values().l2), values().vocabulary,
+                     values().mask_zero ? ", mask_zero: true" : "");
 }
 
 namespace {
@@ -75,17 +75,17 @@ std::span<const config::Kind<Op>> embedding_kinds() {
 Signature PoolStepsOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_sequence(input);
-  if (attributes_.mask) require_mask(input, inputs[1]);
+  if (values().mask) require_mask(input, inputs[1]);
   return {.outputs = {{input.n(), input.c()}}};
 }
 
 std::unique_ptr<Op> PoolStepsOp::with_mask() const {
-  return std::make_unique<PoolStepsOp>(PoolStepsAttributes{.kind = attributes_.kind, .mask = true});
+  return std::make_unique<PoolStepsOp>(PoolStepsAttributes{.kind = values().kind, .mask = true});
 }
 
 std::string PoolStepsOp::attributes() const {
-  return fmt::format("{{kind: {}{}}}", config::word_of(attributes_.kind),
-                     attributes_.mask ? ", mask: true" : "");
+  return fmt::format("{{kind: {}{}}}", config::word_of(values().kind),
+                     values().mask ? ", mask: true" : "");
 }
 
 namespace {

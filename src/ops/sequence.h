@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 
 namespace trainyard {
 
@@ -20,10 +20,9 @@ struct EmbeddingAttributes {
 
 /// Tokens i32 [n, t] to the sequence [n, units, 1, t]. Parameter: weight [vocabulary, units]. Its
 /// gradient is dense: tokens that do not occur have 0, so momentum and Adam move them too.
-class EmbeddingOp final : public Op {
+class EmbeddingOp final : public OpWith<EmbeddingAttributes> {
  public:
-  explicit EmbeddingOp(EmbeddingAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const EmbeddingAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   /// What sorting the positions of tokens by token takes, in the backward pass.
   [[nodiscard]] std::size_t sort_bytes(const Shape& tokens) const;
   [[nodiscard]] std::string_view type() const override { return "embedding"; }
@@ -31,15 +30,12 @@ class EmbeddingOp final : public Op {
   [[nodiscard]] Contract contract() const override {
     return {.backward_reads_inputs = true,
             .synced_backward = true,
-            .vocabulary = attributes_.vocabulary,
-            .masks_zero = attributes_.mask_zero,
+            .vocabulary = values().vocabulary,
+            .masks_zero = values().mask_zero,
             .keeps_steps = true,
             .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  EmbeddingAttributes attributes_;
 };
 
 [[nodiscard]] std::span<const config::Kind<Op>> embedding_kinds();
@@ -57,23 +53,18 @@ struct PoolStepsAttributes {
 /// A sequence [n, c, 1, t] to features [n, c]: the mean or the largest value of each channel over
 /// the steps, or the last step. With a mask i32 [n, t] over the steps where it is not 0; 0 where
 /// there are none. YAML name: pool_steps.
-class PoolStepsOp final : public Op {
+class PoolStepsOp final : public OpWith<PoolStepsAttributes> {
  public:
-  explicit PoolStepsOp(PoolStepsAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const PoolStepsAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] std::string_view type() const override { return "pool_steps"; }
-  [[nodiscard]] int arity() const override { return attributes_.mask ? 2 : 1; }
+  [[nodiscard]] int arity() const override { return values().mask ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override {
-    return {.backward_reads_inputs = true,
-            .masked = attributes_.mask,
-            .layouts = Contract::Layouts::rows};
+    return {
+        .backward_reads_inputs = true, .masked = values().mask, .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::unique_ptr<Op> with_mask() const override;
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  PoolStepsAttributes attributes_;
 };
 
 [[nodiscard]] std::span<const config::Kind<Op>> pool_step_kinds();

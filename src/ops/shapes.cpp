@@ -24,13 +24,13 @@ using Mode = UpsampleAttributes::Mode;
 Signature UpsampleOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_images(input);
-  return {.outputs = {{input.n(), input.c(), size_product({input.h(), attributes_.size.h}),
-                       size_product({input.w(), attributes_.size.w})}}};
+  return {.outputs = {{input.n(), input.c(), size_product({input.h(), values().size.h}),
+                       size_product({input.w(), values().size.w})}}};
 }
 
 std::string UpsampleOp::attributes() const {
-  return fmt::format("{{size: {}, mode: {}}}", text_of(attributes_.size),
-                     config::word_of(attributes_.mode));
+  return fmt::format("{{size: {}, mode: {}}}", text_of(values().size),
+                     config::word_of(values().mode));
 }
 
 void declare(config::Fields& fields, UpsampleAttributes& upsample) {
@@ -94,7 +94,7 @@ std::unique_ptr<Op> read_slice(config::Fields& fields) {
 }  // namespace
 
 std::string_view ShiftOp::type() const {
-  switch (attributes_.kind) {
+  switch (values().kind) {
     case ShiftKind::pad:
       return "pad";
     case ShiftKind::crop:
@@ -106,44 +106,44 @@ std::string_view ShiftOp::type() const {
 }
 
 ShiftOp::Origin ShiftOp::origin_in(const Shape& input) const {
-  const Margins& margins = attributes_.margins;
-  switch (attributes_.kind) {
+  const Margins& margins = values().margins;
+  switch (values().kind) {
     case ShiftKind::pad:
-      return {.c = -attributes_.front, .h = -margins.top, .w = -margins.left};
+      return {.c = -values().front, .h = -margins.top, .w = -margins.left};
     case ShiftKind::crop:
       return {.h = margins.top, .w = margins.left};
     case ShiftKind::slice:
       break;
   }
   const std::int64_t first = range_in(input).first;
-  const MapAxis axis = attributes_.axis;
+  const MapAxis axis = values().axis;
   return {.c = axis == MapAxis::channels ? first : 0,
           .h = axis == MapAxis::height ? first : 0,
           .w = axis == MapAxis::width ? first : 0};
 }
 
 ShiftOp::Range ShiftOp::range_in(const Shape& input) const {
-  const std::int64_t extent = input[index_of(attributes_.axis)];
-  const std::int64_t begin = attributes_.begin, end = attributes_.end;
+  const std::int64_t extent = input[index_of(values().axis)];
+  const std::int64_t begin = values().begin, end = values().end;
   return {begin < 0 ? extent + begin : begin, end <= 0 ? extent + end : end};
 }
 
 Shape ShiftOp::sliced(const Shape& input) const {
   require_features_or_images(input);
-  const int axis = index_of(attributes_.axis);
-  if (attributes_.axis != MapAxis::channels) require_images(input);
+  const int axis = index_of(values().axis);
+  if (values().axis != MapAxis::channels) require_images(input);
   const Range range = range_in(input);
   if (range.first < 0 || range.last > input[axis] || range.first >= range.last) {
     throw ShapeError(fmt::format("takes {} {} to {} of {}; expected at least one, all inside",
-                                 name_of(attributes_.axis), range.first, range.last, input[axis]));
+                                 name_of(values().axis), range.first, range.last, input[axis]));
   }
-  return input.with(axis, (range.last - range.first + attributes_.step - 1) / attributes_.step);
+  return input.with(axis, (range.last - range.first + values().step - 1) / values().step);
 }
 
 Shape ShiftOp::with_margins(const Shape& input) const {
   require_images(input);
-  const Margins& margins = attributes_.margins;
-  const std::int64_t sign = attributes_.kind == ShiftKind::pad ? 1 : -1;
+  const Margins& margins = values().margins;
+  const std::int64_t sign = values().kind == ShiftKind::pad ? 1 : -1;
   const std::int64_t height = input.h() + sign * (margins.top + margins.bottom);
   const std::int64_t width = input.w() + sign * (margins.left + margins.right);
   if (height < 1 || width < 1) {
@@ -151,27 +151,27 @@ Shape ShiftOp::with_margins(const Shape& input) const {
                                  margins.top + margins.bottom, margins.left + margins.right,
                                  input.h(), input.w()));
   }
-  const std::int64_t channels = input.c() + attributes_.front + attributes_.back;
+  const std::int64_t channels = input.c() + values().front + values().back;
   return input.with(1, channels).with(2, height).with(3, width);
 }
 
 Signature ShiftOp::infer(std::span<const Shape> inputs) const {
-  return {.outputs = {attributes_.kind == ShiftKind::slice ? sliced(inputs[0])
-                                                           : with_margins(inputs[0])}};
+  return {
+      .outputs = {values().kind == ShiftKind::slice ? sliced(inputs[0]) : with_margins(inputs[0])}};
 }
 
 std::string ShiftOp::attributes() const {
-  if (attributes_.kind == ShiftKind::slice) {
-    return fmt::format("{{begin: {}, end: {}, axis: {}{}}}", attributes_.begin, attributes_.end,
-                       name_of(attributes_.axis),
-                       attributes_.step == 1 ? "" : ", step: " + number_text(attributes_.step));
+  if (values().kind == ShiftKind::slice) {
+    return fmt::format("{{begin: {}, end: {}, axis: {}{}}}", values().begin, values().end,
+                       name_of(values().axis),
+                       values().step == 1 ? "" : ", step: " + number_text(values().step));
   }
-  const Margins& margins = attributes_.margins;
+  const Margins& margins = values().margins;
   std::string out = fmt::format("{{top: {}, bottom: {}, left: {}, right: {}", margins.top,
                                 margins.bottom, margins.left, margins.right);
-  if (attributes_.kind == ShiftKind::pad) out += ", value: " + number_text(attributes_.value);
-  if (attributes_.front + attributes_.back > 0) {
-    out += fmt::format(", front: {}, back: {}", attributes_.front, attributes_.back);
+  if (values().kind == ShiftKind::pad) out += ", value: " + number_text(values().value);
+  if (values().front + values().back > 0) {
+    out += fmt::format(", front: {}, back: {}", values().front, values().back);
   }
   return out + "}";
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/op.h"
+#include "ops/op_with.h"
 #include "ops/window.h"
 
 namespace trainyard {
@@ -21,17 +21,13 @@ struct UpsampleAttributes {
 }
 
 /// [n, c, h, w] to [n, c, h * size.h, w * size.w].
-class UpsampleOp final : public Op {
+class UpsampleOp final : public OpWith<UpsampleAttributes> {
  public:
-  explicit UpsampleOp(UpsampleAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const UpsampleAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   [[nodiscard]] std::string_view type() const override { return "upsample"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override { return {.layouts = Contract::Layouts::same}; }
   [[nodiscard]] std::string attributes() const override;
-
- private:
-  UpsampleAttributes attributes_;
 };
 
 enum class MapAxis { channels, height, width };
@@ -52,10 +48,9 @@ struct ShiftAttributes {
 
 /// [n, c, h, w] to a smaller or larger map; slice also [n, c] to fewer channels. YAML names: pad,
 /// crop, slice.
-class ShiftOp final : public Op {
+class ShiftOp final : public OpWith<ShiftAttributes> {
  public:
-  explicit ShiftOp(ShiftAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const ShiftAttributes& values() const { return attributes_; }
+  using OpWith::OpWith;
   /// Where the output\'s first element is in the input.
   struct Origin {
     std::int64_t c = 0, h = 0, w = 0;
@@ -65,7 +60,7 @@ class ShiftOp final : public Op {
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override {
     const bool of_channels =
-        attributes_.kind == ShiftAttributes::Kind::slice && attributes_.axis == MapAxis::channels;
+        values().kind == ShiftAttributes::Kind::slice && values().axis == MapAxis::channels;
     return {.keeps_steps = of_channels, .layouts = Contract::Layouts::same};
   }
   [[nodiscard]] std::string attributes() const override;
@@ -78,7 +73,6 @@ class ShiftOp final : public Op {
   [[nodiscard]] Range range_in(const Shape& input) const;
   [[nodiscard]] Shape sliced(const Shape& input) const;
   [[nodiscard]] Shape with_margins(const Shape& input) const;
-  ShiftAttributes attributes_;
 };
 
 /// Which axis of the input (0: channels, 1: height, 2: width) each axis of the output is.

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "launcher/in_turn.h"
+#include "launcher/siblings.h"
 #include "ops/step_tensors.h"
 #include "tensor/dtype.h"
 #include "tensor/launch_limits.h"

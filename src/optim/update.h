@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "base/host_device.h"
-#include "launcher/in_turn.h"
+#include "launcher/siblings.h"
 #include "optim/blocks.h"
 #include "optim/gradient.h"
 #include "optim/rule_parts.h"

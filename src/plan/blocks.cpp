@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/round_up.h"
+#include "base/offset_allocator.h"
 #include "plan/plan.h"
 #include "tensor/launch_limits.h"
 

@@ -11,7 +11,6 @@
 
 #include "compute/weight_shape.h"
 #include "graph/graph.h"
-#include "plan/target.h"
 
 namespace trainyard {
 

@@ -1,4 +1,4 @@
-// Predictions of a split, per class.
+// Predictions of a split: per class, and predictions.csv, what a network makes of every sample.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,6 @@ struct SplitOutputs {
   bool logits = true;    // rows precede a softmax, or with width 1 a sigmoid; else probabilities
 };
 
-/// The class that a row of `outputs` predicts: the first of those with the largest output; classes
-/// for none, if an output is NaN.
-[[nodiscard]] std::int64_t predicted_class(std::span<const float> row, const SplitOutputs& outputs);
 /// Its name, or its number if it has none.
 [[nodiscard]] std::string name_of_class(std::span<const std::string> names, std::int64_t index);
 
@@ -91,5 +88,31 @@ struct Mistake {
 [[nodiscard]] std::string mistakes_csv(std::span<const Mistake> mistakes,
                                        std::span<const std::string> names,
                                        std::span<const std::string> files = {});
+
+/// A split of `names.size()` samples, of which everything else has a row each.
+struct PredictedSplit {
+  std::vector<std::string> names;         // names of the samples
+  std::vector<float> outputs;             // [samples, width]
+  std::vector<float> losses = {};         // [samples]; empty: not known
+  std::vector<float> numbers = {};        // targets [samples, width]; empty: labels
+  std::vector<std::int32_t> labels = {};  // [samples], if there are no numbers
+  bool logits = false;   // outputs precede a softmax over the row, or a sigmoid of each
+  bool softmax = false;  // true for logits that are not of classes: a softmax
+  std::vector<std::string> number_names = {};  // names of the columns of `numbers`
+};
+
+/// Classes whose probabilities have a column each; of more only that of the predicted one is given.
+inline constexpr std::int64_t kMostProbabilities = 100;
+
+/// A table of classes: sample,name,label,predicted,probability,loss, and probability_CLASS of each
+/// class, up to kMostProbabilities of them. `predictions` are those of `split`, `names` the
+/// classes'. A sample that is not counted has its label's number and no loss; `predicted` is `none`
+/// if an output is NaN.
+[[nodiscard]] std::string predictions_csv(const PredictedSplit& split,
+                                          std::span<const SamplePrediction> predictions,
+                                          std::span<const std::string> names, std::int64_t classes);
+/// A table of numbers: sample,name,loss, then target_1... (or label) and output_1..., which are
+/// probabilities if the loss reads logits.
+[[nodiscard]] std::string predictions_csv(const PredictedSplit& split);
 
 }  // namespace trainyard

@@ -44,9 +44,6 @@ struct Reached {
   std::int64_t step = 0;           // finished steps of the run
   std::string checkpoint = {};     // path of the newest one, or ""
 };
-/// "in epoch 4/90 after its step 117/391 (step 1290 of the run)", between epochs "after epoch 3/90
-/// (step 1173 of the run)".
-[[nodiscard]] std::string position_text(const Reached& reached);
 
 struct Banner {
   std::string run;  // the run folder

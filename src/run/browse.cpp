@@ -8,9 +8,8 @@
 
 #include "base/error.h"
 #include "data/images/image_sheet.h"
-#include "data/sets/balanced_sampler.h"
-#include "data/sets/drawn_sample.h"
-#include "data/sets/float_image.h"
+#include "data/sets/dataset.h"
+#include "data/sets/epoch_order.h"
 #include "run/session/session_weights.h"
 
 namespace trainyard {

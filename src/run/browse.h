@@ -5,7 +5,7 @@
 #include <string>
 
 #include "data/images/image.h"
-#include "report/tensorboard_sink.h"
+#include "report/sinks.h"
 #include "run/config/run_config.h"
 #include "run/session/session.h"
 #include "run/session/session_data.h"

@@ -7,7 +7,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "checkpoint/run_identity.h"
-#include "config/values.h"
+#include "config/scalars.h"
 
 namespace trainyard {
 

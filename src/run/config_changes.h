@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "config/difference.h"
+#include "config/node.h"
 #include "formats/json.h"
 #include "run/config/run_config.h"
 #include "run/run_folder.h"

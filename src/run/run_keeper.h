@@ -16,10 +16,8 @@
 #include "report/hooks.h"
 #include "report/metrics.h"
 #include "report/plotter.h"
-#include "report/progress.h"
 #include "report/sinks.h"
 #include "report/status.h"
-#include "report/tensorboard_sink.h"
 #include "run/run_folder.h"
 #include "train/training_state.h"
 

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "report/area_under_curve.h"
-#include "report/average_precision.h"
+#include "report/class_scores.h"
 #include "run/session/sample_losses.h"
 #include "run/session/session_model.h"
 

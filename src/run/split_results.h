@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/feed/class_weight_policy.h"
+#include "data/feed/batch_fields.h"
 #include "data/sets/dataset.h"
 #include "ops/metric.h"
 #include "report/class_table.h"

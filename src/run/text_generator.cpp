@@ -11,7 +11,7 @@
 #include "base/math.h"
 #include "base/philox.h"
 #include "base/text.h"
-#include "data/feed/time_step_mask.h"
+#include "data/feed/batch_fields.h"
 #include "data/text/text_units.h"
 #include "run/config/layer_overrides.h"
 #include "run/session/session_data.h"

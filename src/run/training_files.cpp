@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
-#include "data/sets/field_json.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "config/diagnostics.h"
 #include "config/file_path.h"
-#include "data/sets/image_folder.h"
 
 namespace trainyard {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "ranks/spawn/rank_output.h"
-#include "ranks/spawn/spawn_signals.h"
 
 namespace trainyard {
 namespace {

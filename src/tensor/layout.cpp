@@ -1,7 +1,7 @@
 #include "tensor/layout.h"
 
 #include "base/error.h"
-#include "base/round_up.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard {
 namespace {

@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "ranks/rank_group.h"
 #include "report/metrics.h"
-#include "report/progress.h"
+#include "report/status.h"
 #include "train/best_metric.h"
 #include "train/busy_mean.h"
 #include "train/divergence.h"

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/run_difference.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "written_run.h"

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "../base/temporary_folder.h"
-#include "compute/conv/cudnn/engine_book.h"
+#include "compute/conv/cudnn/engine_tuner.h"
 
 using namespace trainyard;
 using namespace trainyard::cudnn;

@@ -10,7 +10,6 @@
 #include "base/half.h"
 #include "compute/copy/copy_executors.h"
 #include "compute/elementwise/bias.h"
-#include "compute/elementwise/relu_bias.h"
 #include "compute/norm/channels.h"
 #include "ops/activation.h"
 

@@ -1,5 +1,4 @@
 // The functors that accompany the libraries' work on GPUs, on the CPU's launcher.
-#include "compute/copy/weights.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +11,6 @@
 
 #include "compute/copy/weight_copies.h"
 #include "compute/elementwise/bias.h"
-#include "compute/elementwise/relu_bias.h"
 #include "launcher/launch.h"
 
 using namespace trainyard;

@@ -1,8 +1,7 @@
-#include "config/difference.h"
-
 #include <doctest/doctest.h>
 
 #include "config/load.h"
+#include "config/node.h"
 
 using namespace trainyard;
 using namespace trainyard::config;

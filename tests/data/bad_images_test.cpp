@@ -6,7 +6,6 @@
 
 #include "base/faults.h"
 #include "data/augment/statistics.h"
-#include "data/sets/image_folder.h"
 #include "data/sets/image_index.h"
 #include "data/sets/image_list.h"
 #include "data/sets/subset.h"

@@ -1,5 +1,4 @@
 // Epochs in which classes are about equally frequent.
-#include "data/sets/balanced_sampler.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +9,7 @@
 
 #include "data/augment/flip.h"
 #include "data/feed/feeder.h"
-#include "data/sets/drawn_sample.h"
+#include "data/sets/epoch_order.h"
 #include "data/sets/subset.h"
 #include "helpers.h"
 

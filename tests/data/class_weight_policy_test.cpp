@@ -1,10 +1,9 @@
-#include "data/feed/class_weight_policy.h"
-
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <limits>
 
+#include "data/feed/batch_fields.h"
 #include "helpers.h"
 
 namespace trainyard {

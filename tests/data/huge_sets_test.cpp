@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "data/sets/epoch_order.h"
-#include "data/sets/image_folder.h"
+#include "data/sets/image_list.h"
 #include "data/sets/pack.h"
 #include "helpers.h"
 

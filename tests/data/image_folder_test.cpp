@@ -1,10 +1,9 @@
-#include "data/sets/image_folder.h"
-
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
+#include "data/sets/image_list.h"
 #include "helpers.h"
 
 namespace trainyard {

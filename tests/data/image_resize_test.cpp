@@ -1,9 +1,8 @@
-#include "data/images/image_resize.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "data/images/image.h"
 #include "data/images/image_decode.h"
 #include "jpeg_files.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "data/images/image_decode.h"
-#include "data/sets/image_folder.h"
 #include "data/sets/image_index.h"
+#include "data/sets/image_list.h"
 #include "data/sets/subset.h"
 #include "helpers.h"
 #include "jpeg_files.h"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "data/text/keras_words.h"
-#include "data/text/labelled_texts.h"
+#include "data/text/texts.h"
 #include "helpers.h"
 
 namespace trainyard {

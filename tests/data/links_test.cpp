@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "data/sets/file_walk.h"
-#include "data/sets/image_folder.h"
 #include "data/sets/image_list.h"
 #include "helpers.h"
 

@@ -34,10 +34,7 @@ std::shared_ptr<const DatasetSource> synthetic_source(std::int64_t size) {
   SyntheticOptions options;
   options.shape = {1, 2, 2};
   options.size = size;
-  return std::make_shared<OptionsSource<SyntheticOptions>>(
-      "synthetic", options, [](const SyntheticOptions& given, const Opening& opening) {
-        return open_synthetic(given, opening.seed);
-      });
+  return std::make_shared<OptionsSource<open_synthetic>>("synthetic", options);
 }
 
 /// Samples in memory with files of these names.

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/sets/field_json.h"
 #include "data/sets/image_list.h"
 #include "data/sets/subset.h"
 #include "data/sets/table.h"
+#include "data/sets/table_form.h"
 #include "data/text/texts.h"
 #include "helpers.h"
 

@@ -1,7 +1,6 @@
-#include "data/feed/time_step_mask.h"
-
 #include <doctest/doctest.h>
 
+#include "data/feed/batch_fields.h"
 #include "data/sets/token_set.h"
 #include "helpers.h"
 

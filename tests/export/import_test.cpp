@@ -10,7 +10,7 @@
 #include "config/load.h"
 #include "evaluated.h"
 #include "export/export_run.h"
-#include "export/import_weights.h"
+#include "export/named_weights.h"
 #include "graph/build.h"
 
 namespace trainyard::export_tests {

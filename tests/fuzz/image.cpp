@@ -4,7 +4,6 @@
 
 #include "../data/helpers.h"
 #include "base/error.h"
-#include "data/images/decoders.h"
 #include "data/images/image_decode.h"
 #include "data/images/jpeg.h"
 #include "expect.h"

@@ -1,7 +1,7 @@
 // Messages that a client sends to rank 0's store after presenting the token.
 #include "base/error.h"
 #include "expect.h"
-#include "ranks/rendezvous/store_service.h"
+#include "ranks/rendezvous/store_server.h"
 
 namespace trainyard::fuzz {
 

@@ -2,8 +2,8 @@
 #include "data/sets/numpy_array.h"
 #include "data/sets/zip_file.h"
 #include "data/text/keras_words.h"
-#include "data/text/labelled_texts.h"
 #include "data/text/text_windows.h"
+#include "data/text/texts.h"
 #include "expect.h"
 
 namespace trainyard::fuzz {

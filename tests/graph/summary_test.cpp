@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "graph/describe.h"
+#include "graph/words.h"
 #include "support.h"
 
 namespace trainyard {

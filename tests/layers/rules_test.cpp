@@ -59,8 +59,8 @@ TEST_CASE("an include against the table is flagged") {
   CHECK(first(forbidden_includes(make_source("src/ops/x.cpp", "#include \"op.h\"\n"))) ==
         "'op.h' is not of the form \"folder/file.h\"");
   CHECK(first(forbidden_includes(
-            make_source("src/plan/x.cpp", "#include \"compute/copy/weights.h\"\n"))) ==
-        "plan may not include compute/copy/weights.h");
+            make_source("src/plan/x.cpp", "#include \"compute/copy/weight_copies.h\"\n"))) ==
+        "plan may not include compute/copy/weight_copies.h");
   CHECK(forbidden_includes(make_source("src/plan/x.cpp", "#include \"compute/executor.h\"\n"))
             .empty());
   CHECK(forbidden_includes(make_source("src/ops/x.cpp", "#include \"tensor/shape.h\"\n")).empty());

@@ -7,7 +7,6 @@
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/bias.h"
 #include "compute/elementwise/cuda/functors.h"
-#include "compute/elementwise/relu_bias.h"
 #include "functor_harness.h"
 #include "gpu.h"
 #include "gpu_array.h"

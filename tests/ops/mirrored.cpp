@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compute/copy/packed_parameters.h"
 #include "compute/weight_packing.h"
 #include "launcher/columns.h"
 

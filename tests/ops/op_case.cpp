@@ -9,7 +9,6 @@
 
 #include "config/fields.h"
 #include "config/load.h"
-#include "config/profile.h"
 #include "ops/bn.h"
 #include "ops/joins.h"
 #include "ops/loss.h"

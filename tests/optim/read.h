@@ -7,7 +7,6 @@
 
 #include "config/fields.h"
 #include "config/load.h"
-#include "config/profile.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 

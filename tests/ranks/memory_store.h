@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "ranks/rendezvous/store.h"
-#include "ranks/rendezvous/store_service.h"
+#include "ranks/rendezvous/store_server.h"
 
 namespace trainyard {
 

@@ -1,7 +1,7 @@
 // The estimate of the shared memory that NCCL needs.
-#include "ranks/comm/nccl_space.h"
-
 #include <doctest/doctest.h>
+
+#include "ranks/comm/shared_memory.h"
 
 using namespace trainyard;
 

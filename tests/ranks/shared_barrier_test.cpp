@@ -1,5 +1,3 @@
-#include "ranks/comm/shared_barrier.h"
-
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ranks/comm/shared_memory.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;

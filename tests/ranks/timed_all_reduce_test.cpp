@@ -1,10 +1,9 @@
-#include "ranks/comm/timed_all_reduce.h"
-
 #include <doctest/doctest.h>
 
 #include <array>
 
 #include "device/device.h"
+#include "ranks/comm/communicator.h"
 
 using namespace trainyard;
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "report/area_under_curve.h"
+#include "report/class_scores.h"
 
 using namespace trainyard;
 

@@ -9,7 +9,7 @@
 #include "compute/elementwise/loss.h"
 #include "config/load.h"
 #include "launcher/launch.h"
-#include "report/average_precision.h"
+#include "report/class_scores.h"
 
 namespace trainyard {
 namespace {

@@ -1,9 +1,9 @@
 // predictions.csv: what a network makes of every sample.
-#include "report/predictions_table.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
+
+#include "report/class_table.h"
 
 using namespace trainyard;
 

@@ -1,8 +1,7 @@
-#include "report/progress.h"
-
 #include <doctest/doctest.h>
 
 #include "../base/manual_clock.h"
+#include "report/status.h"
 
 using namespace trainyard;
 

@@ -8,7 +8,7 @@
 #include "../base/temporary_folder.h"
 #include "base/error.h"
 #include "event_reader.h"
-#include "report/tensorboard_sink.h"
+#include "report/sinks.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

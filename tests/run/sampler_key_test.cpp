@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/sets/drawn_sample.h"
+#include "data/sets/epoch_order.h"
 #include "data/sets/memory_dataset.h"
 #include "run/session/session.h"
 #include "run/session/session_weights.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/augment/mixing.h"
-#include "data/feed/class_weight_policy.h"
+#include "data/feed/batch_fields.h"
 #include "data/sets/dataset.h"
 #include "model/compute.h"
 #include "model/model.h"

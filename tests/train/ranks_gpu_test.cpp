@@ -12,7 +12,6 @@
 #include "rank_training.h"
 #include "ranks/comm/communicator.h"
 #include "ranks/comm/nccl_ranks.h"
-#include "ranks/comm/staged_communicator.h"
 
 using namespace trainyard;
 using namespace trainyard::test;

@@ -6,7 +6,7 @@
 
 #include "conformance.h"
 #include "rank_training.h"
-#include "ranks/comm/staged_communicator.h"
+#include "ranks/comm/communicator.h"
 #include "simulated_gpu.h"
 #include "small_training.h"
 #include "thread_ranks.h"

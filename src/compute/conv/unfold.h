@@ -1,7 +1,6 @@
 // The windows of a convolution as rows of a matrix, and back.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "base/host_device.h"

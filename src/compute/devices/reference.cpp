@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "compute/devices/reference_executors.h"
+#include "compute/elementwise/bias.h"
 #include "compute/elementwise/functor.h"
-#include "compute/elementwise/relu_bias.h"
 #include "compute/elementwise/then_relu.h"
 #include "compute/table.h"
 #include "launcher/launch.h"

@@ -1,7 +1,6 @@
 // A map times one factor per channel of each image, and the gradient of the factors.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 

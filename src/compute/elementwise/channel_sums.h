@@ -2,13 +2,11 @@
 // of each.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "base/host_device.h"
 #include "compute/elementwise/element_index.h"
 #include "launcher/pairwise.h"
-#include "ops/most_bytes.h"
 
 namespace trainyard {
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compute/copy/copy_executors.h"
 #include "compute/elementwise/functor_executor.h"
 #include "launcher/launch.h"
 
@@ -18,6 +19,16 @@ std::unique_ptr<Executor> make_functor_executor(const StepDescription& step) {
   if (executor == nullptr) executor = make_place_executor(step);
   if (executor == nullptr) executor = make_loss_executor(step);
   return executor != nullptr ? std::move(executor) : make_other_executor(step);
+}
+
+std::unique_ptr<Executor> make_functor_reorder(const Layout& from, DType from_type,
+                                               const Layout& to, DType to_type, int threads) {
+  return make_reorder_on(CpuLauncher(threads), from, from_type, to, to_type);
+}
+
+std::unique_ptr<Executor> make_functor_accumulate(const Layout& from, const Layout& to, DType type,
+                                                  int threads) {
+  return make_accumulate_on(CpuLauncher(threads), from, to, type);
 }
 
 }  // namespace trainyard

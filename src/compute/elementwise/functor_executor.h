@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "compute/elementwise/all.h"
 #include "compute/elementwise/functor_step.h"
 #include "compute/executor.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/offset_allocator.h"
 #include "base/parallel.h"
-#include "base/round_up.h"
 
 namespace trainyard::product {
 namespace {

@@ -7,7 +7,6 @@
 // groups, and at most 64 times.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "base/half.h"

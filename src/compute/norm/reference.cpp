@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/math.h"
 #include "compute/devices/reference_executors.h"
-#include "compute/norm/batch_sums.h"
+#include "compute/norm/bn_formulas.h"
 #include "compute/plain_tensor.h"
 #include "launcher/launch.h"
 #include "ops/bn.h"

@@ -7,7 +7,7 @@
 #include "data/augment/image_loops.h"
 #include "data/augment/warp.h"
 #include "data/augment/whitening.h"
-#include "data/sets/drawn_sample.h"
+#include "data/sets/epoch_order.h"
 
 namespace trainyard {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/each_sample.h"
 #include "base/faults.h"
+#include "base/parallel.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "data/feed/batch_launches.h"
-#include "launcher/in_turn.h"
+#include "launcher/siblings.h"
 
 namespace trainyard {
 

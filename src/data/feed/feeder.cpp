@@ -11,8 +11,6 @@
 
 #include "base/error.h"
 #include "data/feed/batch_fields.h"
-#include "data/sets/balanced_sampler.h"
-#include "data/sets/drawn_sample.h"
 
 namespace trainyard {
 namespace {

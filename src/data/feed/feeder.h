@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "data/augment/pipeline.h"
-#include "data/feed/class_weight_policy.h"
-#include "data/sets/balanced_sampler.h"
+#include "data/feed/batch_fields.h"
 #include "data/sets/dataset.h"
 #include "data/sets/epoch_order.h"
 

@@ -8,7 +8,7 @@
 #include "data/augment/pair_mix.h"
 #include "data/augment/sample_program.h"
 #include "data/augment/spatial_transform.h"
-#include "data/sets/drawn_sample.h"
+#include "data/sets/epoch_order.h"
 #include "launcher/pack.h"
 #include "tensor/layout.h"
 

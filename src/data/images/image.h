@@ -1,10 +1,13 @@
-// A decoded image, and how it is turned upright.
+// A decoded image: how it is turned upright, and how it is resized, with the arithmetic and the
+// pixels of Pillow's Image.resize().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+
+#include "config/fields.h"
 
 namespace trainyard {
 
@@ -68,5 +71,26 @@ struct Orientation {
 /// Writes the image to planes [channels, h, w].
 void copy_planes(const Image& image, std::uint8_t* planes);
 void copy_planes(const Image& image, float* planes);
+
+/// Pillow's filters of the same names. Each is stretched when an image becomes smaller, so that
+/// every pixel counts (antialiasing).
+enum class ResizeFilter { box, bilinear, bicubic, lanczos };
+[[nodiscard]] constexpr config::Words<ResizeFilter> words(ResizeFilter) {
+  return {"box", "bilinear", "bicubic", "lanczos"};
+}
+
+/// A part of an image, in pixels of it, whose edges may lie inside pixels.
+struct ImageBox {
+  double top = 0, left = 0, bottom = 0, right = 0;
+};
+/// All of an image of this size.
+[[nodiscard]] ImageBox whole_box(ImageSize size);
+/// The largest centred part that has the proportions of `to`.
+[[nodiscard]] ImageBox centred_box(ImageSize size, ImageSize to);
+
+/// The part `box` of the image, resized: first along rows, then along columns, each rounded to 8
+/// bits; coefficients in fixed point of 22 bits (Pillow 9 to 12, Resample.c).
+[[nodiscard]] Image resized(const Image& image, ImageSize to, ResizeFilter filter,
+                            const ImageBox& box);
 
 }  // namespace trainyard

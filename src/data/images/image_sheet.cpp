@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/images/image_resize.h"
 #include "data/images/sheet_text.h"
 
 namespace trainyard {

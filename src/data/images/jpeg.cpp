@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/images/decoders.h"
+#include "data/images/image_decode.h"
 
 namespace trainyard {
 

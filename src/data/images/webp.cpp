@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "data/images/decoders.h"
+#include "data/images/image_decode.h"
 
 namespace trainyard {
 

@@ -258,12 +258,4 @@ std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options) {
   return options.vocabulary > 0 ? token_arrays(arrays, options) : number_set(arrays, options);
 }
 
-std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields) {
-  ArraysOptions options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<ArraysOptions>>(
-      "arrays", options,
-      [](const ArraysOptions& given, const Opening&) { return open_arrays(given); });
-}
-
 }  // namespace trainyard

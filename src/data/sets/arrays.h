@@ -7,6 +7,7 @@
 namespace trainyard {
 
 struct ArraysOptions : SourceOptions {
+  static constexpr std::string_view kName = "arrays";
   config::FilePath file;     // .npz; "": x and y are files
   config::FilePath x = "x";  // the names of the arrays in it, or of their .npy files
   config::FilePath y = "y";
@@ -25,7 +26,5 @@ void declare(config::Fields& fields, ArraysOptions& options);
 /// whole numbers [n] up to t, the field `length`. Throws Error{data}: as ZipFile and parse_numpy(),
 /// for unsuitable shapes and types, labels or tokens out of range.
 [[nodiscard]] std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields);
 
 }  // namespace trainyard

@@ -146,20 +146,4 @@ std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options) {
                     options.limit);
 }
 
-std::unique_ptr<DatasetSource> read_cifar10(config::Fields& fields) {
-  Cifar10Options options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<Cifar10Options>>(
-      "cifar10", options,
-      [](const Cifar10Options& given, const Opening&) { return open_cifar10(given); });
-}
-
-std::unique_ptr<DatasetSource> read_cifar100(config::Fields& fields) {
-  Cifar100Options options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<Cifar100Options>>(
-      "cifar100", options,
-      [](const Cifar100Options& given, const Opening&) { return open_cifar100(given); });
-}
-
 }  // namespace trainyard

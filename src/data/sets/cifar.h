@@ -8,6 +8,7 @@
 namespace trainyard {
 
 struct Cifar10Options : SourceOptions {
+  static constexpr std::string_view kName = "cifar10";
   config::FilePath root = "data";  // the folder itself or the one that holds cifar-10-batches-bin
   Split split = Split::train;
 };
@@ -20,14 +21,12 @@ enum class CifarLabels { fine, coarse };
 [[nodiscard]] constexpr config::Words<CifarLabels> words(CifarLabels) { return {"fine", "coarse"}; }
 
 struct Cifar100Options : SourceOptions {
+  static constexpr std::string_view kName = "cifar100";
   config::FilePath root = "data";
   Split split = Split::train;
   CifarLabels labels = CifarLabels::fine;  // 100 classes, or their 20 groups
 };
 void declare(config::Fields& fields, Cifar100Options& options);
 [[nodiscard]] std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_cifar10(config::Fields& fields);
-[[nodiscard]] std::unique_ptr<DatasetSource> read_cifar100(config::Fields& fields);
 
 }  // namespace trainyard

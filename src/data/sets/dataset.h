@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "data/images/image.h"
 #include "data/sets/sample_field.h"
 #include "data/sets/vocabulary.h"
 #include "tensor/shape.h"
@@ -175,5 +177,27 @@ class DatasetSource {
 
 /// Every source, in the order of the reference. The list is in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<DatasetSource>> dataset_kinds();
+
+/// An image [c, h, w] in float.
+struct FloatImage {
+  Shape shape;
+  std::vector<float> values;
+};
+
+/// Sample `index` as its source gives it. Throws as Dataset::read().
+[[nodiscard]] FloatImage image_of(const Dataset& set, std::int64_t index);
+
+/// A range of values.
+struct ValueRange {
+  float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::lowest();
+  double sum = 0;
+  std::int64_t count = 0;
+
+  void take(const std::vector<float>& values);
+};
+
+/// The drawing in which 0..255 are the values of `range`, rounded and cut: coloured with 3
+/// channels, else grey, of the first one.
+[[nodiscard]] Image colored(const FloatImage& sample, const ValueRange& range);
 
 }  // namespace trainyard

@@ -1,12 +1,69 @@
 #include "data/sets/epoch_order.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
-#include <utility>
 
+#include "base/error.h"
 #include "base/philox.h"
 
 namespace trainyard {
+namespace {
+
+// Draws of RandomStream::order beside epoch_order()'s 0, IndexShuffle's 1 to 8 and part_of()'s 9.
+// The place of a sample's first time is drawn as in epoch_order(), of time k by kOnceMore + k.
+constexpr std::uint32_t kRounding = 10, kOnceMore = 11;
+
+std::uint64_t drawn_key(const OrderOptions& options, std::uint32_t draw, std::int64_t index) {
+  const Random4 random = random4(options.seed, RandomStream::order, options.epoch, draw,
+                                 static_cast<std::uint64_t>(index));
+  return (std::uint64_t{random.word[1]} << 32) | random.word[0];
+}
+
+using Keyed = std::pair<std::uint64_t, std::int64_t>;  // a drawn key and what it orders
+
+/// count^(1 - strength) in steps of 2^-20, so that the last bits of the C library do not matter.
+double weight_of_class(std::int64_t count, double strength) {
+  constexpr double kSteps = 1 << 20;
+  if (count == 0) return 0;
+  return std::round(std::pow(static_cast<double>(count), 1 - strength) * kSteps) / kSteps;
+}
+
+/// Whole numbers of about `shares` whose sum is theirs, `size`: the numbers of marks u, 1 + u, ...
+/// in consecutive stretches of these lengths. On average over epochs they are the shares.
+std::vector<std::int64_t> whole_shares(const std::vector<double>& shares, std::int64_t size,
+                                       const OrderOptions& options) {
+  constexpr int kBits = 20;  // few enough for sums with whole numbers below 2^33 to be exact
+  const std::uint64_t drawn = drawn_key(options, kRounding, 0) >> (64 - kBits);
+  const double u = std::ldexp(static_cast<double>(drawn), -kBits);
+  std::vector<std::int64_t> whole;
+  double end = 0;
+  std::int64_t before = 0;
+  for (std::size_t c = 0; c < shares.size(); ++c) {
+    end += shares[c];
+    const bool last = c + 1 == shares.size();
+    const auto upto = std::min(last ? size : static_cast<std::int64_t>(end + u), size);
+    whole.push_back(upto - before);
+    before = upto;
+  }
+  return whole;
+}
+
+/// Appends these samples as often as they are taken, in the order of drawn keys.
+void append_shuffled(const OrderOptions& options, std::span<const std::int64_t> samples,
+                     const std::vector<std::int32_t>& times, std::vector<std::int64_t>& order) {
+  std::vector<Keyed> keyed;
+  for (const std::int64_t index : samples) {
+    for (std::int32_t k = 0; k < times[static_cast<std::size_t>(index)]; ++k) {
+      const std::uint32_t draw = k == 0 ? 0 : kOnceMore + static_cast<std::uint32_t>(k);
+      keyed.emplace_back(drawn_key(options, draw, index), drawn_sample(index, k));
+    }
+  }
+  std::ranges::sort(keyed);
+  for (const Keyed& one : keyed) order.push_back(one.second);
+}
+
+}  // namespace
 
 std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, std::int64_t size,
                                       bool shuffle) {
@@ -83,6 +140,68 @@ std::int64_t EpochOrder::mixed(std::int64_t position) const {
   const std::int64_t block =
       order_[static_cast<std::size_t>(window * kWindowBlocks + within / options_.block)];
   return block * options_.block + within % options_.block;
+}
+
+BalancedSampler::BalancedSampler(std::span<const std::int32_t> labels, std::int64_t classes,
+                                 double strength)
+    : size_(std::ssize(labels)), members_(static_cast<std::size_t>(classes)) {
+  for (std::int64_t i = 0; i < size_; ++i) {
+    const std::int32_t label = labels[static_cast<std::size_t>(i)];
+    if (label >= 0 && label < classes) members_[static_cast<std::size_t>(label)].push_back(i);
+  }
+  // Classes without samples get none of the rounding either.
+  std::erase_if(members_, [](const auto& of_class) { return of_class.empty(); });
+  TY_CHECK(!members_.empty(), "a sampler needs a sample with a class");
+  double all = 0;
+  for (const auto& of_class : members_) {
+    shares_.push_back(weight_of_class(std::ssize(of_class), strength));
+    all += shares_.back();
+  }
+  for (double& share : shares_) share = share * static_cast<double>(size_) / all;
+}
+
+std::vector<std::int32_t> BalancedSampler::times(const OrderOptions& options) const {
+  std::vector<std::int32_t> times(static_cast<std::size_t>(size_), 0);
+  const std::vector<std::int64_t> whole = whole_shares(shares_, size_, options);
+  std::vector<Keyed> keyed;
+  for (std::size_t c = 0; c < members_.size(); ++c) {
+    const std::vector<std::int64_t>& samples = members_[c];
+    const std::int64_t each = whole[c] / std::ssize(samples), more = whole[c] % std::ssize(samples);
+    keyed.clear();
+    for (const std::int64_t index : samples) {
+      times[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(each);
+      keyed.emplace_back(drawn_key(options, kOnceMore, index), index);
+    }
+    std::ranges::nth_element(keyed, keyed.begin() + more);
+    for (std::int64_t i = 0; i < more; ++i) {
+      ++times[static_cast<std::size_t>(keyed[static_cast<std::size_t>(i)].second)];
+    }
+  }
+  return times;
+}
+
+std::vector<std::int64_t> BalancedSampler::epoch(const OrderOptions& options) const {
+  TY_CHECK(options.size == size_ && options.shuffle, "a sampler's own set, shuffled");
+  const std::vector<std::int32_t> taken = times(options);
+  const std::int64_t block = options.block > 0 ? options.block : size_;
+  const std::int64_t blocks = (size_ + block - 1) / block;
+  const std::vector<std::int64_t> ordered =
+      epoch_order(options.seed, options.epoch, blocks, blocks > 1);
+  std::vector<std::int64_t> order, window;
+  order.reserve(static_cast<std::size_t>(size_));
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int64_t first = ordered[static_cast<std::size_t>(b)] * block;
+    const std::int64_t last = std::min(first + block, size_);
+    for (std::int64_t index = first; index < last; ++index) window.push_back(index);
+    if ((b + 1) % EpochOrder::kWindowBlocks != 0 && b + 1 < blocks) continue;
+    append_shuffled(options, window, taken, order);
+    window.clear();
+  }
+  return order;
+}
+
+EpochOrder order_of_epoch(const OrderOptions& options, const BalancedSampler* sampler) {
+  return sampler == nullptr ? EpochOrder(options) : EpochOrder(sampler->epoch(options));
 }
 
 }  // namespace trainyard

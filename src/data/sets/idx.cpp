@@ -125,9 +125,7 @@ void declare_folder(config::Fields& fields, IdxOptions& options) {
 }
 
 std::unique_ptr<DatasetSource> make_source(std::string_view name, IdxOptions options) {
-  return std::make_unique<OptionsSource<IdxOptions>>(
-      name, std::move(options),
-      [](const IdxOptions& given, const Opening&) { return open_idx(given); });
+  return std::make_unique<OptionsSource<open_idx>>(name, std::move(options));
 }
 
 std::unique_ptr<DatasetSource> read_named(config::Fields& fields, std::string_view name,

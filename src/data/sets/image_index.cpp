@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "base/each_sample.h"
 #include "base/error.h"
 #include "base/faults.h"
 #include "base/hash.h"

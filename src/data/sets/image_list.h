@@ -1,4 +1,5 @@
-// Lists of images: a text file with a path and a label a line.
+// Image files with labels: folders, root/CLASS/*.jpg and so on, also in folders below, with classes
+// and files in the order of files_below(); and lists, text files with a path and a label a line.
 #pragma once
 
 #include "data/sets/image_set.h"
@@ -6,6 +7,23 @@
 #include "data/sets/target_columns.h"
 
 namespace trainyard {
+
+struct ImageFolderOptions : ImageOptions {
+  static constexpr std::string_view kName = "image_folder";
+  config::FilePath root;
+  std::int64_t classes = 0;  // 0: as many as there are folders
+};
+void declare(config::Fields& fields, ImageFolderOptions& options);
+
+/// The images of the class folders in `folder`, labelled in the order of the folders. Throws
+/// Error{data} as open_image_folder().
+[[nodiscard]] ImageFiles class_folders(const std::filesystem::path& folder, Links links,
+                                       const Opening& opening = {});
+
+/// The images of the class folders, see open_images(). Throws Error{data}: no folder, no class
+/// folders, a class without images, files and links that are refused, other formats.
+[[nodiscard]] std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
+                                                         const Opening& opening = {});
 
 /// The columns of a list by their names.
 struct ListColumns {
@@ -16,6 +34,7 @@ struct ListColumns {
 void declare(config::Fields& fields, ListColumns& columns);
 
 struct ImageListOptions : ImageOptions, RowsOptions, LabelOptions {
+  static constexpr std::string_view kName = "image_list";
   ImageListOptions() { links = Links::refuse; }
   config::FilePath root;  // "": the list's folder
   bool header = false;    // the first line names the columns
@@ -32,7 +51,5 @@ void declare(config::Fields& fields, ImageListOptions& options);
 [[nodiscard]] std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options,
                                                        const Opening& opening = {},
                                                        const std::optional<RowsPart>& part = {});
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_image_list(config::Fields& fields);
 
 }  // namespace trainyard

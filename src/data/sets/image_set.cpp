@@ -9,12 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/each_sample.h"
 #include "base/error.h"
 #include "base/faults.h"
 #include "base/hash.h"
 #include "base/parallel.h"
-#include "data/images/decoders.h"
 #include "data/images/image_decode.h"
 #include "data/sets/image_index.h"
 #include "data/sets/memory_dataset.h"

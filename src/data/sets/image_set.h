@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "data/images/image.h"
 #include "data/images/image_decode.h"
-#include "data/images/image_resize.h"
 #include "data/sets/file_walk.h"
 #include "data/sets/memory_dataset.h"
 #include "data/sets/source.h"

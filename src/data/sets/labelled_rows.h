@@ -73,26 +73,23 @@ struct RowsRequest {
                                          const RowsRequest& request, const Opening& opening);
 
 /// A source of rows that divides them itself, since the training part's form is that of both.
-template <class Options>
+template <auto opener>
 class RowsSource final : public DatasetSource {
  public:
-  using Open = std::unique_ptr<Dataset> (*)(const Options&, const Opening&,
-                                            const std::optional<RowsPart>&);
-  RowsSource(std::string_view name, Options options, Open opener)
-      : name_(name), options_(std::move(options)), open_(opener) {}
+  using Options = OptionsOf<opener>;
+  RowsSource(std::string_view name, Options options) : name_(name), options_(std::move(options)) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
-    return open_(options_, opening, {});
+    return opener(options_, opening, {});
   }
   [[nodiscard]] std::unique_ptr<Dataset> open_part(const Opening& opening, double fraction,
                                                    Part part) const override {
-    return open_(options_, opening, RowsPart{fraction, part});
+    return opener(options_, opening, RowsPart{fraction, part});
   }
 
  private:
   std::string_view name_;
   Options options_;
-  Open open_;
 };
 
 }  // namespace trainyard

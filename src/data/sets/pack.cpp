@@ -5,11 +5,10 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/each_sample.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/mapped_file.h"
 #include "base/parallel.h"
+#include "base/read_file.h"
 #include "data/sets/epoch_order.h"
 #include "data/sets/pack_layout.h"
 
@@ -170,13 +169,6 @@ std::unique_ptr<Dataset> open_pack(const PackOptions& options) {
                 [&](std::int64_t block) { pack->check_block(block); });
   }
   return pack;
-}
-
-std::unique_ptr<DatasetSource> read_pack(config::Fields& fields) {
-  PackOptions options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<PackOptions>>(
-      "pack", options, [](const PackOptions& given, const Opening&) { return open_pack(given); });
 }
 
 }  // namespace trainyard

@@ -18,6 +18,7 @@ enum class PackCheck {
 [[nodiscard]] constexpr config::Words<PackCheck> words(PackCheck) { return {"reading", "opening"}; }
 
 struct PackOptions : SourceOptions {
+  static constexpr std::string_view kName = "pack";
   config::FilePath file;
   PackCheck check = PackCheck::reading;
 };
@@ -28,8 +29,6 @@ void declare(config::Fields& fields, PackOptions& options);
 /// not a pack, damage; read() throws it for a damaged block and for a file that was cut since. Only
 /// a cut during a read, within microseconds, still ends the process (SIGBUS).
 [[nodiscard]] std::unique_ptr<Dataset> open_pack(const PackOptions& options);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_pack(config::Fields& fields);
 
 // Writing packs.
 

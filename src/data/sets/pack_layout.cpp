@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/round_up.h"
+#include "base/offset_allocator.h"
 #include "formats/json.h"
 
 namespace trainyard {

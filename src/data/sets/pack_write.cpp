@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/atomic_file.h"
-#include "base/each_sample.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "data/sets/epoch_order.h"
 #include "data/sets/pack.h"
 #include "data/sets/pack_layout.h"

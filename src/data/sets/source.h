@@ -1,11 +1,12 @@
 // Shared by the dataset sources: options, the source object over them, and the search for folders.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,23 +25,43 @@ struct SourceOptions {
 /// Declares `limit`.
 void declare_common(config::Fields& fields, SourceOptions& options);
 
-/// A source made from its options and the function that opens them.
-template <class Options>
+/// The options that a function opens as a data set.
+template <class Options, class... Rest>
+Options options_of(std::unique_ptr<Dataset> (*)(const Options&, Rest...));
+template <auto opener>
+using OptionsOf = decltype(options_of(opener));
+
+/// A source made of its options and the function that opens them, which may also take the Opening
+/// or its seed.
+template <auto opener>
 class OptionsSource final : public DatasetSource {
  public:
-  using Open = std::unique_ptr<Dataset> (*)(const Options&, const Opening&);
-  OptionsSource(std::string_view name, Options options, Open opener)
-      : name_(name), options_(std::move(options)), open_(opener) {}
+  using Options = OptionsOf<opener>;
+  OptionsSource(std::string_view name, Options options)
+      : name_(name), options_(std::move(options)) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
-    return open_(options_, opening);
+    if constexpr (std::is_invocable_v<decltype(opener), const Options&, const Opening&>) {
+      return opener(options_, opening);
+    } else if constexpr (std::is_invocable_v<decltype(opener), const Options&, std::uint64_t>) {
+      return opener(options_, opening.seed);
+    } else {
+      return opener(options_);
+    }
   }
 
  private:
   std::string_view name_;
   Options options_;
-  Open open_;
 };
+
+/// The reader of a source whose name is that of its options.
+template <class Source>
+std::unique_ptr<DatasetSource> read_source(config::Fields& fields) {
+  typename Source::Options options;
+  declare(fields, options);
+  return std::make_unique<Source>(Source::Options::kName, std::move(options));
+}
 
 /// Whether the source of this name has this key next to it.
 [[nodiscard]] bool source_takes(std::string_view source, std::string_view key);

@@ -115,13 +115,4 @@ std::unique_ptr<Dataset> open_synthetic(const SyntheticOptions& options, std::ui
   return std::make_unique<Synthetic>(options, seed);
 }
 
-std::unique_ptr<DatasetSource> read_synthetic(config::Fields& fields) {
-  SyntheticOptions options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<SyntheticOptions>>(
-      "synthetic", options, [](const SyntheticOptions& given, const Opening& opening) {
-        return open_synthetic(given, opening.seed);
-      });
-}
-
 }  // namespace trainyard

@@ -6,6 +6,7 @@
 namespace trainyard {
 
 struct SyntheticOptions : SourceOptions {
+  static constexpr std::string_view kName = "synthetic";
   std::vector<std::int64_t> shape{3, 32, 32};  // [c, h, w]
   std::int64_t classes = 10;
   std::int64_t size = 1024;
@@ -19,7 +20,5 @@ void declare(config::Fields& fields, SyntheticOptions& options);
 /// each class has tiles of 4 x 4 pixels with random values; a sample is half tiles, half noise.
 [[nodiscard]] std::unique_ptr<Dataset> open_synthetic(const SyntheticOptions& options,
                                                       std::uint64_t seed);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_synthetic(config::Fields& fields);
 
 }  // namespace trainyard

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
@@ -164,12 +163,6 @@ std::unique_ptr<Dataset> open_table(const TableOptions& options, const Opening& 
                     .table = form,
                     .fingerprint = fingerprint,
                     .origins = table.own_origins()});
-}
-
-std::unique_ptr<DatasetSource> read_table(config::Fields& fields) {
-  TableOptions options;
-  declare(fields, options);
-  return std::make_unique<RowsSource<TableOptions>>("table", options, open_table);
 }
 
 }  // namespace trainyard

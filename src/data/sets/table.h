@@ -23,6 +23,7 @@ struct TableColumns {
 void declare(config::Fields& fields, TableColumns& columns);
 
 struct TableOptions : SourceOptions, RowsOptions, LabelOptions, CellRules {
+  static constexpr std::string_view kName = "table";
   TableColumns columns;
 };
 void declare(config::Fields& fields, TableOptions& options);
@@ -35,7 +36,5 @@ void declare(config::Fields& fields, TableOptions& options);
 [[nodiscard]] std::unique_ptr<Dataset> open_table(const TableOptions& options,
                                                   const Opening& opening = {},
                                                   const std::optional<RowsPart>& part = {});
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_table(config::Fields& fields);
 
 }  // namespace trainyard

@@ -1,10 +1,11 @@
-// What the columns of a table are to a network, by its training split.
+// What the columns of a table are to a network, by its training split; and fields as JSON.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "data/sets/sample_field.h"
 #include "formats/json.h"
 
 namespace trainyard {
@@ -35,5 +36,11 @@ struct TableForm {
 [[nodiscard]] Json json_of(const TableForm& form);
 /// The inverse. Throws Json::exception for anything else; numbers may be such as no table has.
 [[nodiscard]] TableForm table_form_of(const Json& json);
+
+/// {"name": "price", "shape": [], "floats": true, "front": false}, with "mean" and "deviation", or
+/// "words", if it has them.
+[[nodiscard]] Json json_of(const SampleField& field);
+/// The inverse. Throws Json::exception for anything else.
+[[nodiscard]] SampleField sample_field_of(const Json& json);
 
 }  // namespace trainyard

@@ -135,12 +135,4 @@ std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
   return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
 }
 
-std::unique_ptr<DatasetSource> read_tensors(config::Fields& fields) {
-  TensorsOptions options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<TensorsOptions>>(
-      "tensors", options,
-      [](const TensorsOptions& given, const Opening&) { return open_tensors(given); });
-}
-
 }  // namespace trainyard

@@ -6,6 +6,7 @@
 namespace trainyard {
 
 struct TensorsOptions : SourceOptions {
+  static constexpr std::string_view kName = "tensors";
   config::FilePath file;
   std::string images = "images";  // names inside the file
   std::string labels = "labels";
@@ -19,7 +20,5 @@ void declare(config::Fields& fields, TensorsOptions& options);
 /// or [n, k] of float32 or int32. Throws Error{data}: unsuitable
 /// names, types or shapes, non-finite values, labels out of range.
 [[nodiscard]] std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_tensors(config::Fields& fields);
 
 }  // namespace trainyard

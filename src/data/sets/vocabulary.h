@@ -1,7 +1,6 @@
 // The tokens of sequences and what they stand for.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/read_file.h"
 #include "data/text/keras_words.h"
-#include "data/text/labelled_texts.h"
+#include "data/text/texts.h"
 
 namespace trainyard {
 
@@ -130,13 +130,6 @@ WordIndex imdb_word_index(const ImdbOptions& options) {
   const fs::path folder = reviews_folder(options);
   if (options.word_ranks == WordRanks::keras) return keras_index(folder);
   return counted_index(reviews_of(folder, "train").texts);
-}
-
-std::unique_ptr<DatasetSource> read_imdb(config::Fields& fields) {
-  ImdbOptions options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<ImdbOptions>>(
-      "imdb", options, [](const ImdbOptions& given, const Opening&) { return open_imdb(given); });
 }
 
 }  // namespace trainyard

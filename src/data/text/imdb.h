@@ -16,6 +16,7 @@ enum class WordRanks {
 [[nodiscard]] constexpr config::Words<WordRanks> words(WordRanks) { return {"keras", "counted"}; }
 
 struct ImdbOptions : SourceOptions {
+  static constexpr std::string_view kName = "imdb";
   config::FilePath root = "data";
   Split split = Split::train;
   std::int64_t vocabulary = 20000;
@@ -34,7 +35,5 @@ void declare(config::Fields& fields, ImdbOptions& options);
 
 /// The ranks by which open_imdb() turns words into tokens. Throws Error{data} as that.
 [[nodiscard]] WordIndex imdb_word_index(const ImdbOptions& options);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_imdb(config::Fields& fields);
 
 }  // namespace trainyard

@@ -188,14 +188,4 @@ std::unique_ptr<Dataset> open_synthetic_sequences(const SyntheticSequencesOption
   return std::make_unique<SyntheticTokens>(options, seed);
 }
 
-std::unique_ptr<DatasetSource> read_synthetic_sequences(config::Fields& fields) {
-  SyntheticSequencesOptions options;
-  declare(fields, options);
-  return std::make_unique<OptionsSource<SyntheticSequencesOptions>>(
-      "synthetic_sequences", options,
-      [](const SyntheticSequencesOptions& given, const Opening& opening) {
-        return open_synthetic_sequences(given, opening.seed);
-      });
-}
-
 }  // namespace trainyard

@@ -13,6 +13,7 @@ enum class SequenceLabels { classes, next, every };
 }
 
 struct SyntheticSequencesOptions : SourceOptions {
+  static constexpr std::string_view kName = "synthetic_sequences";
   std::int64_t steps = 40;
   std::int64_t features = 0;    // features of a numeric sequence
   std::int64_t vocabulary = 0;  // tokens of a sequence; just one of the two is not 0
@@ -34,7 +35,5 @@ void declare(config::Fields& fields, SyntheticSequencesOptions& options);
 /// Learnable: of each four, three are the token before plus 1 (modulo the vocabulary).
 [[nodiscard]] std::unique_ptr<Dataset> open_synthetic_sequences(
     const SyntheticSequencesOptions& options, std::uint64_t seed);
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_synthetic_sequences(config::Fields& fields);
 
 }  // namespace trainyard

@@ -59,8 +59,10 @@ void for_each_word(std::string_view text, const std::string& name,
   }
 }
 
-}  // namespace
-
+/// A place in a text, both from 1. Lines end in \n; bytes count from the line's start.
+struct TextPlace {
+  std::int64_t line = 1, byte = 1;
+};
 TextPlace place_in(std::string_view text, std::size_t offset) {
   TextPlace place{.line = 1, .byte = static_cast<std::int64_t>(offset) + 1};
   for (std::size_t i = 0; i < offset; ++i) {
@@ -70,6 +72,8 @@ TextPlace place_in(std::string_view text, std::size_t offset) {
   }
   return place;
 }
+
+}  // namespace
 
 void bad_text(std::string_view text, std::size_t offset, const std::string& name,
               const std::string& what) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +17,6 @@ namespace trainyard {
   return {"characters", "bytes", "words"};
 }
 
-/// A place in a text, both from 1. Lines end in \n; bytes count from the line's start.
-struct TextPlace {
-  std::int64_t line = 1, byte = 1;
-};
-[[nodiscard]] TextPlace place_in(std::string_view text, std::size_t offset);
 /// Throws Error{data}: the file, line and byte of `offset`, and `what`.
 [[noreturn]] void bad_text(std::string_view text, std::size_t offset, const std::string& name,
                            const std::string& what);

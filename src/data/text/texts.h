@@ -1,6 +1,8 @@
-// Texts with a class each, from a CSV or TSV file.
+// Texts with a class each: from a CSV or TSV file, or from folders.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,25 @@
 
 namespace trainyard {
 
+struct LabelledTexts {
+  std::vector<std::string> texts;
+  std::vector<std::int32_t> labels;  // 0 or 1
+};
+
+/// A table of lines divided by tabs, whose first line names the columns; `label` (0 or 1) and
+/// `text` are read. In a text \\, \t, \n and \r stand for a backslash, a tab and line ends. Throws
+/// Error{data} with the line: a text that is not UTF-8, another number of cells, a label that is
+/// none, another escape, a text of more than 1 MiB; for a table without texts.
+[[nodiscard]] LabelledTexts parse_text_table(std::string_view table, const std::string& name);
+
+/// Texts of a file. Throws Error{data}, also for one of more than 1 GiB.
+[[nodiscard]] LabelledTexts read_text_table(const std::filesystem::path& file);
+
+/// The files of folder/pos (1), then of folder/neg (0), each in the order of their names' bytes.
+/// Throws Error{data}: a folder that is missing or empty, a file that is not UTF-8, has a zero
+/// byte, or has more than 1 MiB.
+[[nodiscard]] LabelledTexts read_text_folders(const std::filesystem::path& folder);
+
 /// What the columns of a file of texts are, by their names.
 struct TextColumns {
   std::string text, label;  // label "": rows have none
@@ -21,6 +42,7 @@ struct TextColumns {
 void declare(config::Fields& fields, TextColumns& columns);
 
 struct TextsOptions : SourceOptions, RowsOptions, LabelOptions {
+  static constexpr std::string_view kName = "texts";
   TextColumns columns;
   TextUnit unit = TextUnit::words;  // or characters
   std::int64_t vocabulary = 20000;  // tokens; 0: all of the training split
@@ -43,7 +65,5 @@ void declare(config::Fields& fields, TextsOptions& options);
 [[nodiscard]] std::unique_ptr<Dataset> open_texts(const TextsOptions& options,
                                                   const Opening& opening = {},
                                                   const std::optional<RowsPart>& part = {});
-
-[[nodiscard]] std::unique_ptr<DatasetSource> read_texts(config::Fields& fields);
 
 }  // namespace trainyard

@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "device/device.h"
 #include "tensor/dtype.h"
 
@@ -147,5 +149,79 @@ template <class T>
 /// Rank `root`'s text; the others' are ignored.
 [[nodiscard]] std::string broadcast_text(Communicator& ranks, Queue& queue, std::string_view text,
                                          int root);
+
+// Collectives on device memory by a host communicator: for ranks that share a GPU.
+
+/// The ranks of `hosts` for memory of `device`. A call copies to pinned host memory, waits for the
+/// queue, calls `hosts` and enqueues the copy back, so that sums have the order of `hosts` and are
+/// bit-identical to its sums. A call no larger than an earlier one allocates nothing. Both outlive
+/// it. For one thread at a time.
+[[nodiscard]] std::unique_ptr<Communicator> make_staged_communicator(Device& device,
+                                                                     Communicator& hosts);
+
+// The all-reduces of a training step, left out or made alone to measure their cost.
+
+/// Wraps a communicator, which makes all calls except the all-reduces that are left out. The
+/// callers need not know of it, whatever pieces they sum.
+class TimedAllReduce final : public ForwardingCommunicator {
+ public:
+  enum class Mode {
+    make,
+    note,  // make them, and note them for make_noted(): during one step whose work is not recorded
+    leave_out  // work recorded meanwhile never includes them
+  };
+
+  /// Wraps `ranks` from now on, which must outlive the last call. Returns itself.
+  [[nodiscard]] Communicator& around(Communicator& ranks);
+  void set_mode(Mode mode) { mode_ = mode; }
+  /// Zeroes the memory that is summed, so that sums of sums stay finite.
+  void clear_noted();
+  /// Enqueues only the noted all-reduces, in their order and on their queues.
+  void make_noted();
+  /// Enqueues only one of them.
+  void make_noted(std::size_t call);
+  [[nodiscard]] std::size_t noted() const { return noted_.size(); }
+  [[nodiscard]] std::span<const SumPart> noted_parts(std::size_t call) const {
+    return noted_[call].parts;
+  }
+  /// Waits for the queues of the noted all-reduces.
+  void wait();
+
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
+
+ private:
+  struct Call {
+    Queue* queue;
+    std::vector<SumPart> parts;
+  };
+
+  Mode mode_ = Mode::make;
+  std::vector<Call> noted_;
+};
+
+/// A communicator's call, for messages and for telling calls apart.
+struct CollectiveCall {
+  std::string_view operation;  // static
+  std::int64_t count = 0;
+  std::string_view unit;  // static: "f32 elements"
+  int root = 0;
+};
+
+/// The all-reduce of `count` elements. Bytes are not all-reduced: u8 is an internal error.
+[[nodiscard]] CollectiveCall sum_call(std::int64_t count, DType type);
+
+/// "1000 f32 elements".
+[[nodiscard]] std::string amount_of(const CollectiveCall& call);
+/// "all_reduce_sum of 1000 f32 elements".
+[[nodiscard]] std::string text_of(const CollectiveCall& call);
+
+/// What is wrong with the rank `name`: it no longer takes part, or did not do so in time.
+[[nodiscard]] std::string gone_text(const std::string& name, const std::string& reason);
+[[nodiscard]] std::string late_text(const std::string& name, Milliseconds limit,
+                                    const std::string& reason);
+
+/// Error{device} of a call, by its text, that `name` made over `ranks` ranks.
+[[nodiscard]] Error failed_call(const std::string& call, const std::string& name, int ranks,
+                                const std::string& reason);
 
 }  // namespace trainyard

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "ranks/comm/collective_call.h"
+#include "ranks/comm/communicator.h"
 #include "ranks/comm/gloo_communicator.h"
 
 namespace trainyard {

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ranks/comm/collective_call.h"
-#include "ranks/comm/shared_barrier.h"
 #include "ranks/comm/shared_memory.h"
 #include "ranks/comm/tree_sum.h"
 #include "ranks/rendezvous/failure.h"

@@ -1,7 +1,6 @@
 // The output files of ranks other than 0, and their last lines for messages.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
 

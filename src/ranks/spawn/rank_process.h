@@ -1,8 +1,9 @@
-// A child process that dies with its launcher.
+// A child process that dies with its launcher, and the signals that a launcher receives.
 #pragma once
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -51,6 +52,34 @@ class RankProcess {
  private:
   pid_t pid_ = -1;
   std::optional<ProcessEnd> end_;
+};
+
+/// Handles SIGCHLD, and SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, which are meant for the
+/// ranks, for its lifetime; at most one object per process at a time. SIGINT and SIGHUP stay
+/// ignored if they were (nohup, background jobs). Handlers write into a pipe, so it does not matter
+/// which thread is interrupted.
+class SpawnSignals {
+ public:
+  /// Throws Error{device} if no pipe can be created.
+  SpawnSignals();
+  /// Restores the former actions.
+  ~SpawnSignals();
+  SpawnSignals(const SpawnSignals&) = delete;
+  SpawnSignals& operator=(const SpawnSignals&) = delete;
+
+  /// The signals received since the last call, in order. Waits for one for at most `seconds`;
+  /// negative: without a limit.
+  [[nodiscard]] std::vector<int> wait(double seconds);
+
+ private:
+  struct Former {
+    int signal;
+    struct sigaction action;
+  };
+
+  int reading_ = -1;
+  int writing_ = -1;
+  std::vector<Former> former_;
 };
 
 }  // namespace trainyard

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "ranks/spawn/rank_identity.h"
 #include "ranks/spawn/rank_output.h"
 #include "ranks/spawn/rank_process.h"
 

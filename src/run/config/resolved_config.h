@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/difference.h"
+#include "config/node.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "config/diagnostics.h"
 #include "config/expression.h"
-#include "config/profile.h"
 #include "config/schema.h"
 #include "graph/build.h"
 #include "graph/include.h"

@@ -11,7 +11,6 @@
 
 #include "model/model.h"
 #include "ranks/comm/communicator.h"
-#include "ranks/comm/timed_all_reduce.h"
 #include "ranks/rank_group.h"
 #include "report/epoch_line.h"
 #include "run/config/batch_numbers.h"

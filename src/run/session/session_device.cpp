@@ -10,8 +10,7 @@
 #include "base/text.h"
 #include "compute/devices/cpu_executors.h"
 #include "model/model_programs.h"
-#include "ranks/comm/nccl_space.h"
-#include "ranks/comm/staged_communicator.h"
+#include "ranks/comm/shared_memory.h"
 
 namespace trainyard {
 

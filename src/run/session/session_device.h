@@ -25,7 +25,7 @@
 #include "plan/target.h"
 #include "ranks/comm/communicator.h"
 #include "ranks/rank_group.h"
-#include "report/progress.h"
+#include "report/status.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {

@@ -25,12 +25,12 @@ void read_labels(const Dataset& set, std::int64_t index, std::span<std::int32_t>
   }
 }
 
-std::size_t labels_of_sample(const Dataset& set) {
+std::size_t label_count(const Dataset& set) {
   return static_cast<std::size_t>(set.fields().at(0).shape.elements());
 }
 
 std::vector<std::int32_t> labels_of(const Dataset& set) {
-  const std::size_t each = labels_of_sample(set);
+  const std::size_t each = label_count(set);
   std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()) * each);
   for (std::int64_t i = 0; i < set.size(); ++i) {
     read_labels(set, i, std::span(labels).subspan(static_cast<std::size_t>(i) * each, each));
@@ -146,7 +146,7 @@ void require_classes(const RunConfig& run, const Dataset& set) {
 void require_labels(const RunConfig& run, const Dataset& set, const std::string& what) {
   if (!reads_labels(run)) return;
   const std::optional<std::int64_t> ignored = run.weights.ignore_label;
-  std::vector<std::int32_t> labels(labels_of_sample(set));
+  std::vector<std::int32_t> labels(label_count(set));
   for (std::int64_t i = 0; i < set.size(); ++i) {
     read_labels(set, i, labels);
     const auto found = std::ranges::find_if(

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "data/feed/class_weight_policy.h"
-#include "data/sets/balanced_sampler.h"
+#include "data/feed/batch_fields.h"
 #include "data/sets/dataset.h"
+#include "data/sets/epoch_order.h"
 #include "run/config/run_config.h"
 
 namespace trainyard {

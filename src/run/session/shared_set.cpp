@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
-#include "data/sets/field_json.h"
 #include "data/sets/memory_dataset.h"
 #include "data/sets/table_form.h"
 #include "formats/json.h"

@@ -7,7 +7,6 @@
 #include "../thread_ranks.h"
 #include "base/error.h"
 #include "ranks/rendezvous/store_server.h"
-#include "ranks/rendezvous/store_service.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;

@@ -6,7 +6,6 @@
 
 #include "compute/elementwise/bias.h"
 #include "compute/elementwise/functor.h"
-#include "compute/elementwise/relu_bias.h"
 #include "compute/norm/channels.h"
 #include "compute/table.h"
 #include "elements.h"

@@ -1,16 +1,15 @@
 // Convolutions: cuDNN's, and those of few channels ours. Weights are read packed, unless the plain
-// ones are in the same order and type, and so are their gradients written (packed_parameters.h).
+// ones are in the same order and type, and so are their gradients written (weight_packing.h).
 #include <cstddef>
 #include <string>
 
-#include "base/error.h"
 #include "compute/conv/cudnn/engine_tuner.h"
 #include "compute/conv/cudnn/step_workspace.h"
 #include "compute/conv/narrow/narrow_step.h"
-#include "compute/copy/packed_parameters.h"
 #include "compute/devices/cuda/context.h"
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/cuda/functors.h"
+#include "compute/weight_packing.h"
 #include "device/cuda/check.h"
 
 namespace trainyard::cudnn {

@@ -84,39 +84,20 @@ class LibraryHandle {
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// The attribute type of a value, which cudnnBackendSetAttribute requires.
-template <class T>
-struct AttributeType;
-template <cudnnBackendAttributeType_t type>
-struct AttributeTypeIs {
-  static constexpr cudnnBackendAttributeType_t value = type;
-};
-template <>
-struct AttributeType<std::int64_t> : AttributeTypeIs<CUDNN_TYPE_INT64> {};
-template <>
-struct AttributeType<std::int32_t> : AttributeTypeIs<CUDNN_TYPE_INT32> {};
-template <>
-struct AttributeType<bool> : AttributeTypeIs<CUDNN_TYPE_BOOLEAN> {};
-template <>
-struct AttributeType<char> : AttributeTypeIs<CUDNN_TYPE_CHAR> {};
-template <>
-struct AttributeType<float> : AttributeTypeIs<CUDNN_TYPE_FLOAT> {};
-template <>
-struct AttributeType<void*> : AttributeTypeIs<CUDNN_TYPE_VOID_PTR> {};
-template <>
-struct AttributeType<cudnnDataType_t> : AttributeTypeIs<CUDNN_TYPE_DATA_TYPE> {};
-template <>
-struct AttributeType<cudnnConvolutionMode_t> : AttributeTypeIs<CUDNN_TYPE_CONVOLUTION_MODE> {};
-template <>
-struct AttributeType<cudnnPointwiseMode_t> : AttributeTypeIs<CUDNN_TYPE_POINTWISE_MODE> {};
-template <>
-struct AttributeType<cudnnBackendHeurMode_t> : AttributeTypeIs<CUDNN_TYPE_HEUR_MODE> {};
-template <>
-struct AttributeType<cudnnBackendKnobType_t> : AttributeTypeIs<CUDNN_TYPE_KNOB_TYPE> {};
-template <>
-struct AttributeType<cudnnBackendNumericalNote_t> : AttributeTypeIs<CUDNN_TYPE_NUMERICAL_NOTE> {};
-template <>
-struct AttributeType<cudnnBackendBehaviorNote_t> : AttributeTypeIs<CUDNN_TYPE_BEHAVIOR_NOTE> {};
+/// The attribute type of values, which cudnnBackendSetAttribute requires.
+constexpr auto type_of(const std::int64_t*) { return CUDNN_TYPE_INT64; }
+constexpr auto type_of(const std::int32_t*) { return CUDNN_TYPE_INT32; }
+constexpr auto type_of(const bool*) { return CUDNN_TYPE_BOOLEAN; }
+constexpr auto type_of(const char*) { return CUDNN_TYPE_CHAR; }
+constexpr auto type_of(const float*) { return CUDNN_TYPE_FLOAT; }
+constexpr auto type_of(void* const*) { return CUDNN_TYPE_VOID_PTR; }
+constexpr auto type_of(const cudnnDataType_t*) { return CUDNN_TYPE_DATA_TYPE; }
+constexpr auto type_of(const cudnnConvolutionMode_t*) { return CUDNN_TYPE_CONVOLUTION_MODE; }
+constexpr auto type_of(const cudnnPointwiseMode_t*) { return CUDNN_TYPE_POINTWISE_MODE; }
+constexpr auto type_of(const cudnnBackendHeurMode_t*) { return CUDNN_TYPE_HEUR_MODE; }
+constexpr auto type_of(const cudnnBackendKnobType_t*) { return CUDNN_TYPE_KNOB_TYPE; }
+constexpr auto type_of(const cudnnBackendNumericalNote_t*) { return CUDNN_TYPE_NUMERICAL_NOTE; }
+constexpr auto type_of(const cudnnBackendBehaviorNote_t*) { return CUDNN_TYPE_BEHAVIOR_NOTE; }
 
 class Descriptor;
 /// Descriptors refer to one another and live as long as anything refers to them.
@@ -134,11 +115,11 @@ class Descriptor {
 
   template <class T>
   void set(cudnnBackendAttributeName_t name, const T& value) {
-    set_raw(name, AttributeType<T>::value, 1, &value);
+    set_raw(name, type_of(&value), 1, &value);
   }
   template <class T>
   void set_list(cudnnBackendAttributeName_t name, std::span<const T> values) {
-    set_raw(name, AttributeType<T>::value, static_cast<std::int64_t>(values.size()), values.data());
+    set_raw(name, type_of(values.data()), static_cast<std::int64_t>(values.size()), values.data());
   }
   void set(cudnnBackendAttributeName_t name, const DescriptorPtr& value);
   void set_list(cudnnBackendAttributeName_t name, std::span<const DescriptorPtr> values);
@@ -150,7 +131,7 @@ class Descriptor {
   template <class T>
   [[nodiscard]] T get(cudnnBackendAttributeName_t name) const {
     T value{};
-    get_raw(name, AttributeType<T>::value, 1, &value);
+    get_raw(name, type_of(&value), 1, &value);
     return value;
   }
   /// At most `most` values.
@@ -158,7 +139,7 @@ class Descriptor {
   [[nodiscard]] std::vector<T> get_list(cudnnBackendAttributeName_t name, std::int64_t most) const {
     std::vector<T> values(static_cast<std::size_t>(most));
     values.resize(
-        static_cast<std::size_t>(get_raw(name, AttributeType<T>::value, most, values.data())));
+        static_cast<std::size_t>(get_raw(name, type_of(values.data()), most, values.data())));
     return values;
   }
   /// Fills `value`, which is created but not finalized.

@@ -14,7 +14,6 @@
 #include "base/host_device.h"
 #include "launcher/pack.h"
 #include "launcher/team.h"
-#include "tensor/dtype.h"
 
 namespace trainyard {
 

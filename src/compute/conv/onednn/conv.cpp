@@ -14,6 +14,7 @@
 #include "compute/copy/adds_apart.h"
 #include "compute/elementwise/channel_sums.h"
 #include "launcher/launch.h"
+#include "ops/affine.h"
 
 namespace trainyard::onednn {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/round_up.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard::direct {
 namespace {

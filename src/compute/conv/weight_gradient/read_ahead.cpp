@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/round_up.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard::direct {
 

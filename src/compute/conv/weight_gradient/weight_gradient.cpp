@@ -5,7 +5,6 @@
 #include <span>
 
 #include "base/offset_allocator.h"
-#include "base/round_up.h"
 #include "compute/conv/weight_gradient/paired_maps.h"
 #include "compute/conv/weight_gradient/read_ahead.h"
 #include "compute/conv/weight_gradient/weight_tiling.h"

@@ -3,8 +3,8 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/offset_allocator.h"
 #include "base/parallel.h"
-#include "base/round_up.h"
 
 namespace trainyard::direct {
 namespace {

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/offset_allocator.h"
 #include "base/parallel.h"
-#include "base/round_up.h"
 
 namespace trainyard::winograd {
 namespace {

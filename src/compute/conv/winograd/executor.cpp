@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/offset_allocator.h"
 #include "base/parallel.h"
-#include "base/round_up.h"
 #include "compute/conv/winograd/algorithms.h"
 
 namespace trainyard::winograd {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "compute/conv/cudnn/engine_book.h"
 #include "compute/conv/cudnn/engine_tuner.h"
 #include "compute/conv/cudnn/engines.h"
 #include "compute/conv/cudnn/library.h"

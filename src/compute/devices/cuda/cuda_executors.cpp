@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "compute/devices/cuda/context.h"
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/cuda/functors.h"

@@ -2,7 +2,6 @@
 #include "compute/devices/cuda/kernels.h"
 #include "compute/elementwise/bias.h"
 #include "compute/elementwise/map.h"
-#include "compute/elementwise/relu_bias.h"
 #include "device/cuda/cuda_device.h"
 #include "launcher/cuda_launch.cuh"
 

@@ -1,5 +1,5 @@
 // Fully connected layers as matrix products over plain tensors. Weights are f32 in the flat blocks;
-// if activations are stored in 16 bits they are read rounded (packed_parameters.h). Gradients of
+// if activations are stored in 16 bits they are read rounded (weight_packing.h). Gradients of
 // the weights are f32.
 #include "ops/dense.h"
 

@@ -5,9 +5,7 @@
 #include <nccl.h>
 
 #include <chrono>
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 
