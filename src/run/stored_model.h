@@ -22,8 +22,9 @@ namespace trainyard {
 struct WeightsFile {
   std::filesystem::path path;  // path of the file itself
   SafetensorsFile tensors;
-  std::optional<LoadedCheckpoint> checkpoint = {};  // that has the file, without its files
-  std::vector<std::string> warnings = {};           // why it is not the one that `best` names
+  std::optional<LoadedCheckpoint> checkpoint =
+      {};                                  // checkpoint that has the file, without its files
+  std::vector<std::string> warnings = {};  // why it is not the one that `best` names
 };
 
 /// Reads a safetensors file, those of a checkpoint folder, or those of a run folder: the checkpoint
@@ -38,7 +39,7 @@ struct StoredModel {
   std::filesystem::path run;  // its folder
   RunConfig config;           // the run's, with the overrides
   WeightsFile weights;        // weights that the run evaluates
-  bool averaged = false;      // that copy is the average of the trained weights
+  bool averaged = false;      // the copy is the average of the trained weights
   Statistics statistics;      // statistics of the training split; empty if `preprocess` needs none
   std::optional<Vocabulary> vocabulary;  // vocabulary of its tokens, if they have texts
   /// The training split's; none for a run from before it was recorded: see samples_of().

@@ -9,7 +9,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::int64_t kMostCategories = 100;  // categories of a column
-constexpr std::int64_t kMostNumbers = 20;      // that are classes without counting from 0
+constexpr std::int64_t kMostNumbers = 20;      // numbers that are classes without counting from 0
 constexpr std::array<std::string_view, 10> kLabelNames{
     "label", "labels", "class", "class_name", "category", "species", "target", "tags", "name", "y"};
 /// Keys that `columns` of a source has itself.

@@ -74,7 +74,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kHeadBytes = 65536;  // that are looked at to recognise a list
+constexpr std::size_t kHeadBytes = 65536;  // bytes that are read to recognise a list
 
 bool names_image(const std::string& cell) {
   try {

@@ -107,7 +107,7 @@ struct SweepRequest {
 
 struct SweepResult {
   std::vector<SweepEnd> ends;  // indexed by run
-  int signal = 0;              // that stopped the sweep, or 0
+  int signal = 0;              // signal that stopped the sweep, or 0
 };
 
 /// Runs what is not over. One line is told for each run that ends; see run_jobs() for signals.

@@ -40,7 +40,7 @@ struct OptimizerGroup {
 /// What the two launches of a step take along of the work before and behind them.
 struct MergedStep {
   ResultSums results;                  // results of the training program's batch
-  DeviceArray<PackedForms> gradients;  // that the program leaves packed, by parameter
+  DeviceArray<PackedForms> gradients;  // gradients that the program leaves packed, by parameter
   std::size_t gradient_bytes = 0;      // bytes that these refer to
   DeviceArray<PackedForms> weights;    // the trained ones
 };

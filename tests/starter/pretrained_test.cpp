@@ -69,11 +69,10 @@ TEST_CASE("another network is refused with what differs from the nearest one") {
   const auto expect = [](const Zeros& zeros, const std::string& difference) {
     const std::string message = zeros.refusal();
     CAPTURE(message);
-    CHECK(
-        message.ends_with("w.safetensors: of ResNet-18 it " + difference +
-                          "; --from knows the weights of ResNet-18, ResNet-34, ResNet-50 of "
-                          "torchvision and timm. For "
-                          "other networks see 'train import' in docs/after_training.md"));
+    CHECK(message.ends_with("w.safetensors: of ResNet-18 it " + difference +
+                            "; --from knows the weights of ResNet-18, ResNet-34, ResNet-50 of "
+                            "torchvision and timm. For "
+                            "other networks see 'train import' in docs/after_training.md"));
   };
   Zeros lacks;
   lacks.drop("layer4.1.bn2.running_var");

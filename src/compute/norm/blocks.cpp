@@ -173,7 +173,7 @@ class BnPlanesForward final : public BnPlanes<T, kBlock> {
   Pass pass_;
   MakeChannelFactors<float> make_{};
   RunningFactors<float> running_{};
-  float* mean_ = nullptr;  // of the batch
+  float* mean_ = nullptr;  // means of the batch
   float* variance_ = nullptr;
   const T* x_ = nullptr;
   const T* residual_ = nullptr;

@@ -249,7 +249,7 @@ class BnRowsForward final : public BnRows<BnRowsForward<T, Launcher>, T, Launche
   const T* residual_ = nullptr;
   T* y_ = nullptr;
   RunningFactors<A> running_{};
-  A* mean_ = nullptr;  // of the batch
+  A* mean_ = nullptr;  // means of the batch
   A* variance_ = nullptr;
 };
 

@@ -25,7 +25,7 @@ using Kind = config::Node::Kind;
 /// A key of the run file whose patterns name layers.
 struct LayerKey {
   const char* name;
-  const char* layers;  // that it is for
+  const char* layers;  // layers that it is for
   bool (*is_for)(const Node& node);
 };
 

@@ -17,7 +17,7 @@ struct SplitTargets {
   std::shared_ptr<const LossOp> loss;
   std::vector<std::int32_t> labels = {};  // [samples]; or
   std::vector<float> numbers = {};        // [samples, outputs]
-  SampleField field = {};                 // that they are of
+  SampleField field = {};                 // field that they are of
 };
 
 /// Targets of `set`; empty if no loss is on the last layer, or if samples have several labels or
