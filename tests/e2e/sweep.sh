@@ -58,7 +58,7 @@ expect_no_path sweeps/tiny/runs/lr=0.01
 begin "Ctrl-C stops the runs with their work saved, and the same command continues"
 write_tiny_run tiny.yaml
 sweep=("${quick[@]}" sweep tiny.yaml --grid "optimizer.sgd.lr=0.01,0.05" --set epochs=3000 --jobs 1 --out s)
-run_until "to start" "${sweep[@]}"
+run_until " new | s" "${sweep[@]}"
 until grep -q "^2," s/runs/lr=0.01/metrics.csv 2>/dev/null; do kill -0 "$pid" || break; done
 kill -INT "$pid"
 wait_for_exit
