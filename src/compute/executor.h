@@ -38,8 +38,8 @@ class StatisticsSum;
 struct StepDescription {
   const Op* op = nullptr;
   Pass pass = Pass::forward_train;
-  /// Of activations and their gradients: f64, f32, bf16 or f16. Parameters, their gradients and
-  /// statistics are arithmetic_of(storage), and so are the outputs of an op whose traits set
+  /// Type of activations and their gradients: f64, f32, bf16 or f16. Parameters, their gradients
+  /// and statistics are arithmetic_of(storage), and so are the outputs of an op whose traits set
   /// arithmetic_outputs. Weights of convolutions and dense layers are rounded to `storage` before
   /// they are multiplied; products are summed in the arithmetic type.
   DType storage = DType::f32;

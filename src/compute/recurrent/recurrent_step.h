@@ -125,12 +125,12 @@ class Recurrent : public Executor {
     return product;
   }
   void take_scratch() { scratch_at_ = workspace_.take(scratch_bytes_); }
-  /// Of products over all rows: whole blocks of memory unless there are several copies.
+  /// Alignment for products over all rows: whole memory blocks unless there are several copies.
   [[nodiscard]] std::size_t block_alignment() const {
     if (sizes_.copies == 1) return 16;
     return aligned_to(std::gcd(sizes_.channels, sizes_.units));
   }
-  /// Of products of one step.
+  /// Alignment for products of one step.
   [[nodiscard]] std::size_t step_alignment() const { return aligned_to(sizes_.units); }
 
   void bind_kept(const StepTensors& tensors) {
@@ -164,7 +164,7 @@ class Recurrent : public Executor {
     A* const before = cells_ + step * sizes_.state_step();
     return {cell_step(step), before, before + sizes_.state_step()};
   }
-  /// Of gate `gate`, where each has its own, or null.
+  /// The mask of gate `gate`, where each has its own, or null.
   [[nodiscard]] const A* state_mask_of(std::int64_t gate) const {
     return state_mask_ == nullptr ? nullptr : state_mask_ + gate * sizes_.state_step();
   }
@@ -178,13 +178,13 @@ class Recurrent : public Executor {
     return step == last ? output : nullptr;
   }
 
-  // Weights have a rounded copy. Of factors in T they are packed before (weight_packing.h).
+  // Weights have a rounded copy. For factors in T they are packed before (weight_packing.h).
   static constexpr bool kRounds = !std::is_same_v<T, A> && std::is_same_v<F, A>;
 
   Launcher launcher_;
   Products products_;
   RecurrentAttributes attributes_;
-  bool resets_before_, resets_after_;  // of a gru
+  bool resets_before_, resets_after_;  // where a gru resets
   bool training_;
   std::uint32_t node_;
   std::size_t cap_;
@@ -192,14 +192,14 @@ class Recurrent : public Executor {
   std::int64_t input_stride_, output_stride_;  // from sample to sample
   OffsetAllocator workspace_, reserve_;
   // Kept from forward_train to backward. Copies of factors as RecurrentSizes has them.
-  F* inputs_ = nullptr;      // [copy][step][sample][channel]
-  F* states_ = nullptr;      // before each step: [copy][step][sample][unit]
-  A* gates_ = nullptr;       // [copy][step][sample][width]
-  A* cells_ = nullptr;       // of an lstm, or a gru's states: [step, and the end][sample][unit]
-  A* inner_ = nullptr;       // of a gru, what r multiplies after the product: [step][sample][unit]
-  A* input_mask_ = nullptr;  // [copy][sample][channel], or null
-  A* state_mask_ = nullptr;  // [copy][sample][unit], or null
-  std::int32_t* tokens_ = nullptr;  // of the mask: [step][sample]
+  F* inputs_ = nullptr;  // [copy][step][sample][channel]
+  F* states_ = nullptr;  // before each step: [copy][step][sample][unit]
+  A* gates_ = nullptr;   // [copy][step][sample][width]
+  A* cells_ = nullptr;   // an lstm's cells, or a gru's states: [step, and the end][sample][unit]
+  A* inner_ = nullptr;   // what r of a gru multiplies after the product: [step][sample][unit]
+  A* input_mask_ = nullptr;         // [copy][sample][channel], or null
+  A* state_mask_ = nullptr;         // [copy][sample][unit], or null
+  std::int32_t* tokens_ = nullptr;  // tokens of the mask: [step][sample]
   const A* given_[2] = {};    // weight [gates * units, channels], recurrent [gates * units, units]
   const F* weights_[2] = {};  // the same as factors
   void* scratch_ = nullptr;
