@@ -62,6 +62,19 @@ void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context)
   add_host_flags(app, flags.spawn);
 }
 
+CLI::Option* add_tta(CLI::App& app, ViewSet& views) {
+  auto* const option = app.add_option_function<std::string>(
+      "--tta",
+      [&views](const std::string& word) {
+        views = word == config::word_of(ViewSet::flip) ? ViewSet::flip : ViewSet::shifts;
+      },
+      "test-time augmentation of images: the mean of what the network gives, before a closing "
+      "softmax or sigmoid, over the image and its mirror image (flip), or over six views, some "
+      "shifted by a pixel (shifts)");
+  take_one_of(option, {"flip", "shifts"});
+  return option;
+}
+
 int with_stored_model(const StoredFlags& flags, const Context& context,
                       const std::function<void(StoredWork&)>& work,
                       const std::function<void()>& before) {

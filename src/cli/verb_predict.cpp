@@ -38,6 +38,7 @@ struct PredictFlags {
   std::int64_t top = 3;
   std::string output;  // --output; "": none
   std::string layer;   // --layer; "": the last one
+  ViewSet views = ViewSet::none;
   bool csv = false, json = false;
   [[nodiscard]] PredictionStyle style() const {
     return csv ? PredictionStyle::csv : json ? PredictionStyle::json : PredictionStyle::text;
@@ -206,9 +207,11 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
                                      : open_inputs(rank.stored, samples, inputs, rank.opening);
   const double began = rank.ranks.clock().seconds();
   if (rank.speaks()) printer.begin();
-  predict_stored(
-      rank.stored, device, rank.ranks, data, {.batch = flags.stored.batch, .layer = flags.layer},
-      [&](std::span<const float> rows) { printer.print(rows, inputs, data.faults->found()); });
+  predict_stored(rank.stored, device, rank.ranks, data,
+                 {.batch = flags.stored.batch, .layer = flags.layer, .views = flags.views},
+                 [&](std::span<const float> rows) {
+                   if (rank.speaks()) printer.print(rows, inputs, data.faults->found());
+                 });
   const std::size_t failed = bad.size() + data.faults->found().size();
   if (rank.speaks()) {
     printer.finish();
@@ -248,7 +251,8 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
   app.add_option("--layer", flags->layer,
                  "the outputs of this layer in place of the predictions; train summary prints the "
                  "names of layers")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(add_tta(app, flags->views));
   app.add_option("--output", flags->output,
                  "write the predictions to this file too, by its ending a .csv table, a .json "
                  "array, or .npy: float32, a row of probabilities or values for each input")
