@@ -56,15 +56,13 @@ OutputsModel model_of_outputs(const StoredModel& stored, const InferenceData& da
                               std::vector<float> outputs) {
   auto set = std::make_unique<OutputSet>(*data.set, std::move(outputs));
   const Shape row = set->image_shape();
-  std::vector<std::byte> none;
-  const SafetensorsImage image = encode_safetensors({});
-  for (const auto& part : image.parts()) {
-    none.insert(none.end(), part.begin(), part.end());
-  }
+  const std::string none = encode_safetensors({}).head;
+  const auto no_weights = std::as_bytes(std::span(none));
   return {.stored = {.run = stored.run,
                      .config = run_of_outputs(stored.config, row[0]),
                      .weights = {.path = stored.weights.path,
-                                 .tensors = SafetensorsFile::parse(std::move(none), "outputs")},
+                                 .tensors = SafetensorsFile::parse(
+                                     {no_weights.begin(), no_weights.end()}, "outputs")},
                      .statistics = {},
                      .vocabulary = {},
                      .samples = stored.samples},

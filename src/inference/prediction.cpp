@@ -282,8 +282,9 @@ void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup&
   ViewMaker maker(data.pipeline->output_shape());
   ViewMean mean(request.views);
   const auto take_pass = [&] {
-    if (!mean.add(outputs.take())) return;
-    const std::vector<float> all = of_all_ranks(ranks, mean.take());
+    const std::optional<std::vector<float>> whole = mean.add(outputs.take());
+    if (!whole) return;
+    const std::vector<float> all = of_all_ranks(ranks, *whole);
     faults.share();
     const std::size_t count = std::min(left, all.size());  // the rest is padding
     take(std::span(all).first(count));

@@ -27,15 +27,8 @@ std::int64_t reflected(std::int64_t at, std::int64_t size) {
 }  // namespace
 
 std::span<const View> views_of(ViewSet set) {
-  switch (set) {
-    case ViewSet::none:
-      break;
-    case ViewSet::flip:
-      return kFlip;
-    case ViewSet::shifts:
-      return kShifts;
-  }
-  return kImage;
+  constexpr std::array<std::span<const View>, 3> kSets = {kImage, kFlip, kShifts};
+  return kSets[static_cast<std::size_t>(set)];
 }
 
 void require_images(ViewSet set, const Shape& image) {
@@ -64,16 +57,13 @@ Batch ViewMaker::view(const Batch& batch, const View& view) {
   return seen;
 }
 
-bool ViewMean::add(std::span<const float> outputs) {
+std::optional<std::vector<float>> ViewMean::add(std::span<const float> outputs) {
   if (next_ == 0) sum_.assign(outputs.size(), -0.0);  // -0.0 + x is x, whatever its sign
   for (std::size_t i = 0; i < outputs.size(); ++i) sum_[i] += views_[next_].weight * outputs[i];
   next_ = (next_ + 1) % views_.size();
-  return next_ == 0;
-}
-
-std::vector<float> ViewMean::take() {
-  std::vector<float> mean(sum_.size());
-  for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = static_cast<float>(sum_[i]);
+  if (next_ > 0) return std::nullopt;
+  std::vector<float> mean;
+  for (const double sum : sum_) mean.push_back(static_cast<float>(sum));
   return mean;
 }
 

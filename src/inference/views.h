@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,10 +46,8 @@ class ViewMaker {
 class ViewMean {
  public:
   explicit ViewMean(ViewSet set) : views_(views_of(set)) {}
-  /// Adds the outputs of the next view. True if it was the batch's last one.
-  bool add(std::span<const float> outputs);
-  /// The mean; the next batch follows.
-  [[nodiscard]] std::vector<float> take();
+  /// Adds the outputs of the next view. The mean, if it was the batch's last one.
+  [[nodiscard]] std::optional<std::vector<float>> add(std::span<const float> outputs);
 
  private:
   std::span<const View> views_;
