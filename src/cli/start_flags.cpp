@@ -138,6 +138,17 @@ void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context)
   add_host_flags(app, flags.spawn);
 }
 
+CLI::Option* add_tta(CLI::App& app, ViewSet& views) {
+  auto* const option = app.add_option_function<std::string>(
+      "--tta",
+      [&views](const std::string& word) {
+        views = word == config::word_of(ViewSet::flip) ? ViewSet::flip : ViewSet::shifts;
+      },
+      "mean over views: flip, with the mirror image; shifts, six");
+  take_one_of(option, {"flip", "shifts"});
+  return option;
+}
+
 int with_stored_model(const StoredFlags& flags, const Context& context,
                       const std::function<void(StoredWork&)>& work,
                       const std::function<void()>& before) {

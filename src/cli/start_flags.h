@@ -10,6 +10,7 @@
 #include "cli/run_flags.h"
 #include "cli/spawn.h"
 #include "cli/verbs.h"
+#include "inference/views.h"
 #include "run/stored_model.h"
 #include "run/training_run.h"
 
@@ -57,6 +58,9 @@ struct StoredFlags {
 
 /// Declares RUN|CHECKPOINT, --batch, the flags of the device and those of ranks.
 void add_stored_flags(CLI::App& app, StoredFlags& flags, const Context& context);
+
+/// Declares --tta; returns the option.
+CLI::Option* add_tta(CLI::App& app, ViewSet& views);
 
 /// A rank with the model.
 struct StoredWork {

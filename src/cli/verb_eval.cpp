@@ -33,9 +33,12 @@ void print_evaluation(const EvalFlags& flags, const Evaluation& evaluation,
 
 /// The folder of the tables, which must be writable before the work begins.
 std::filesystem::path tables_folder(const EvalFlags& flags, const StoredWork& rank) {
-  const std::filesystem::path folder =
-      flags.out.empty() ? evaluation_folder(rank.stored, flags.stored.path, flags.request.data)
-                        : std::filesystem::path(flags.out);
+  std::filesystem::path folder = flags.out;
+  if (flags.out.empty()) {
+    folder = evaluation_folder(rank.stored, flags.stored.path, flags.request.data);
+    const ViewSet views = flags.request.views;
+    if (views != ViewSet::none) folder /= "tta_" + std::string(config::word_of(views));
+  }
   if (rank.speaks()) Disk().try_folder(folder);
   return folder;
 }
@@ -52,7 +55,8 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   const EvaluatedModel of{.weights = text_of(rank.stored),
                           .title = title_of(rank.stored),
                           .data = evaluated_text(rank.stored, request.data),
-                          .changes = data.changes};
+                          .changes = data.changes,
+                          .views = request.views};
   print_evaluation(flags, evaluation, of);
   for (const std::string& fault : evaluation.faults) rank.device.warn("not a number: " + fault);
   const EvaluationFiles files{
@@ -69,6 +73,7 @@ void declare_eval(CLI::App& app, const Context& context, Action& action) {
   app.add_option("--data", flags->request.data,
                  "a split of the run, or a folder with a folder per class")
       ->type_name("val|train|FOLDER");
+  add_tta(app, flags->request.views);
   add_data_flags(app, flags->check, "evaluate although the run's split has changed");
   add_count(app, "--top-k", flags->request.top, "k of the top-k accuracy", 1, 1'000'000)
       ->type_name("K");

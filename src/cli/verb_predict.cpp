@@ -37,6 +37,7 @@ struct PredictFlags {
   std::int64_t top = 3;
   std::string output;  // --output; "": none
   std::string layer;   // --layer; "": the last one
+  ViewSet views = ViewSet::none;
   bool csv = false, json = false;
   [[nodiscard]] PredictionStyle style() const {
     return csv ? PredictionStyle::csv : json ? PredictionStyle::json : PredictionStyle::text;
@@ -205,9 +206,11 @@ void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& mess
                                      : open_inputs(rank.stored, samples, inputs, rank.opening);
   const double began = rank.ranks.clock().seconds();
   if (rank.speaks()) printer.begin();
-  predict_stored(
-      rank.stored, device, rank.ranks, data, {.batch = flags.stored.batch, .layer = flags.layer},
-      [&](std::span<const float> rows) { printer.print(rows, inputs, data.faults->found()); });
+  predict_stored(rank.stored, device, rank.ranks, data,
+                 {.batch = flags.stored.batch, .layer = flags.layer, .views = flags.views},
+                 [&](std::span<const float> rows) {
+                   if (rank.speaks()) printer.print(rows, inputs, data.faults->found());
+                 });
   const std::size_t failed = bad.size() + data.faults->found().size();
   if (rank.speaks()) {
     printer.finish();
@@ -244,7 +247,8 @@ void declare_predict(CLI::App& app, const Context& context, Action& action) {
   auto* const csv = app.add_flag("--csv", flags->csv, "a CSV table with a header");
   app.add_flag("--json", flags->json, "JSON lines")->excludes(csv);
   app.add_option("--layer", flags->layer, "print this layer's outputs ('train summary' has names)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(add_tta(app, flags->views));
   app.add_option("--output", flags->output,
                  "write the predictions to this file too: .csv, .json or .npy")
       ->type_name("FILE");

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "inference/outputs_model.h"
 #include "inference/prediction.h"
 #include "model/training_graph.h"
 #include "ops/metric.h"
@@ -102,10 +104,30 @@ std::optional<PredictedSplit> predicted_split(const RunConfig& run, const Datase
   return split;
 }
 
+/// The means over views are evaluated as a network's outputs.
+Evaluation evaluate_views(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
+                          const InferenceData& data, EvaluationRequest request) {
+  if (!predicts_samples(stored)) {
+    refuse_command("--tta is for networks with one prediction for each sample; leave it out");
+  }
+  const double began = ranks.clock().seconds();
+  std::vector<float> outputs;
+  predict_stored(stored, device, ranks, data, {.batch = request.batch, .views = request.views},
+                 [&](std::span<const float> rows) {
+                   outputs.insert(outputs.end(), rows.begin(), rows.end());
+                 });
+  const OutputsModel known = model_of_outputs(stored, data, std::move(outputs));
+  request.views = ViewSet::none;
+  Evaluation evaluation = evaluate_stored(known.stored, device, ranks, known.data, request);
+  evaluation.seconds = ranks.clock().seconds() - began;
+  return evaluation;
+}
+
 }  // namespace
 
 Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
                            const InferenceData& data, const EvaluationRequest& request) {
+  if (request.views != ViewSet::none) return evaluate_views(stored, device, ranks, data, request);
   const std::int64_t classes = classifying_outputs(stored, data);
   const bool of_samples = predicts_samples(stored);
   const bool needs_outputs = of_samples || measures_split(stored.config);

@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "inference/inference_session.h"
+#include "inference/views.h"
 #include "report/class_table.h"
 #include "run/split_results.h"
 
 namespace trainyard {
 
 struct EvaluationRequest {
-  std::string data = "val";  // see open_evaluated()
-  std::int64_t top = 5;      // k of the top-k accuracy
-  std::int64_t batch = 0;    // batch size; 0: the run's on one rank
+  std::string data = "val";       // see open_evaluated()
+  std::int64_t top = 5;           // k of the top-k accuracy
+  std::int64_t batch = 0;         // batch size; 0: the run's on one rank
+  ViewSet views = ViewSet::none;  // over which the last layer's outputs are averaged
 };
 
 /// A number and its name: "loss", "accuracy", "top5_accuracy".
@@ -36,8 +38,9 @@ struct Evaluation {
 
 /// Evaluates every sample of `data` once, by all ranks together: they get the same values, which do
 /// not depend on their number. The metrics are the run's; of one class for each sample the accuracy
-/// and the top-k accuracy besides, unless there are no more than `top` classes. Throws as
-/// InferenceSession.
+/// and the top-k accuracy besides, unless there are no more than `top` classes. With
+/// views losses and metrics of other outputs are left out. Throws as InferenceSession, and
+/// Error{command_line} for views of a network with several predictions for a sample.
 [[nodiscard]] Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device,
                                          RankGroup& ranks, const InferenceData& data,
                                          const EvaluationRequest& request);

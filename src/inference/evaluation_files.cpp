@@ -259,6 +259,10 @@ fs::path evaluation_folder(const StoredModel& stored, const fs::path& path,
 std::string text_of(const Evaluation& evaluation, const EvaluatedModel& of) {
   std::string text =
       fmt::format("{}\non {}, {}\n", of.weights, of.data, count_text(evaluation.samples, "sample"));
+  if (of.views != ViewSet::none) {
+    text += fmt::format("mean of {} views of each (--tta {})\n", views_of(of.views).size(),
+                        config::word_of(of.views));
+  }
   for (std::size_t i = 0; i < evaluation.values.size(); ++i) {
     const EvaluatedValue& value = evaluation.values[i];
     text += fmt::format("{}{}: {}", i == 0 ? "" : " - ", value.name, fixed_text(value.value, 4));
@@ -271,6 +275,7 @@ std::string text_of(const Evaluation& evaluation, const EvaluatedModel& of) {
 
 Json json_of(const Evaluation& evaluation, const EvaluatedModel& of) {
   Json json{{"weights", of.weights}, {"data", of.data}, {"samples", evaluation.samples}};
+  if (of.views != ViewSet::none) json["tta"] = config::word_of(of.views);
   for (const EvaluatedValue& value : evaluation.values)
     json[value.name] = number_or_null(value.value);
   json["seconds"] = evaluation.seconds;

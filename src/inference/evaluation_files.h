@@ -18,6 +18,7 @@ struct EvaluatedModel {
   std::string title;                      // title_of(StoredModel)
   std::string data;                       // evaluated_text()
   std::vector<std::string> changes = {};  // InferenceData::changes
+  ViewSet views = ViewSet::none;
 };
 
 /// The folder of an evaluation by default: RUN/eval, and below it the name of the checkpoint, if
@@ -28,8 +29,8 @@ struct EvaluatedModel {
 
 /// For people: what was evaluated, the values, and the table of up to 40 classes.
 [[nodiscard]] std::string text_of(const Evaluation& evaluation, const EvaluatedModel& of);
-/// {weights, data, samples, loss, METRIC..., seconds, classes: [{class, samples, ...}]}; a value
-/// that is not finite is null.
+/// {weights, data, tta, samples, loss, METRIC..., seconds, classes: [{class, samples, ...}]}; a
+/// value that is not finite is null.
 [[nodiscard]] Json json_of(const Evaluation& evaluation, const EvaluatedModel& of);
 
 struct EvaluationFiles {

@@ -120,7 +120,9 @@ InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& dev
   model_ =
       std::make_unique<Model>(graph, device.compute(),
                               options_of(run, device, options.keep_outputs ? data.set->size() : 0));
-  if (device.relay && ranks.rank() == 0) device.relay->give(device.executors->choices());
+  if (device.relay && ranks.rank() == 0 && !device.relay->given()) {
+    device.relay->give(device.executors->choices());
+  }
   fill_model(*model_, stored);
   FeederOptions feeder = feeding(stored, data, batch, ranks);
   if (!graph.mask.empty() && !options.unlabelled) {

@@ -269,6 +269,7 @@ std::vector<float> prediction_values(std::span<const float> row, const Predictio
 void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
                     const InferenceData& data, const PredictionRequest& request,
                     const TakeRows& take) {
+  require_images(request.views, data.pipeline->output_shape());
   InferenceOptions options{.batch = request.batch, .unlabelled = true, .layer = request.layer};
   options.batch = std::min(batch_of(stored, options), data.set->size());
   InferenceSession session(stored, device, ranks, data, options);
@@ -278,22 +279,30 @@ void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup&
   const auto width = static_cast<std::size_t>(outputs.shape().elements() / options.batch);
   std::size_t left = static_cast<std::size_t>(data.set->size()) * width;
   FaultsOfRanks faults(ranks, data.faults.get());
-  const auto take_batch = [&] {
-    const std::vector<float> all = of_all_ranks(ranks, outputs.take());
+  ViewMaker maker(data.pipeline->output_shape());
+  ViewMean mean(request.views);
+  const auto take_pass = [&] {
+    const std::optional<std::vector<float>> whole = mean.add(outputs.take());
+    if (!whole) return;
+    const std::vector<float> all = of_all_ranks(ranks, *whole);
     faults.share();
     const std::size_t count = std::min(left, all.size());  // the rest is padding
-    if (ranks.rank() == 0) take(std::span(all).first(count));
+    take(std::span(all).first(count));
     left -= count;
   };
   session.feeder().start(0);
+  std::int64_t passes = 0;
   for (std::int64_t step = 0; step < session.feeder().batches_per_epoch(); ++step) {
     ranks.progress(step + 1, kPredicting);
-    model.load(batches.of(session.feeder().next()));
-    model.evaluate();
-    outputs.send();
-    if (step > 0) take_batch();  // the one before, while the device works on this one
+    const Batch& batch = session.feeder().next();
+    for (const View& view : views_of(request.views)) {
+      model.load(batches.of(maker.view(batch, view)));
+      model.evaluate();
+      outputs.send();
+      if (passes++ > 0) take_pass();  // the one before, while the device works on this one
+    }
   }
-  take_batch();
+  take_pass();
 }
 
 std::string prediction_header(PredictionStyle style, const PredictionForm& form, std::int64_t top) {

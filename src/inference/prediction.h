@@ -11,6 +11,7 @@
 
 #include "inference/inference_session.h"
 #include "inference/prediction_inputs.h"
+#include "inference/views.h"
 
 namespace trainyard {
 
@@ -58,11 +59,12 @@ struct PredictionForm {
 using TakeRows = std::function<void(std::span<const float> rows)>;
 
 struct PredictionRequest {
-  std::int64_t batch = 0;  // batch size; 0: the run's on one rank
-  std::string layer = "";  // layer whose outputs are asked for; "": the last one
+  std::int64_t batch = 0;         // batch size; 0: the run's on one rank
+  std::string layer = "";         // layer whose outputs are asked for; "": the last one
+  ViewSet views = ViewSet::none;  // over which outputs are averaged
 };
 
-/// Runs the network on every sample of `data`, by all ranks together. Rank 0 calls `take` as the
+/// Runs the network on every sample of `data`, by all ranks together. Each calls `take` as the
 /// outputs arrive; they do not depend on the number of ranks. By then every rank knows the faults
 /// of their samples. Throws as InferenceSession.
 void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,

@@ -57,6 +57,34 @@ if command -v gnuplot >/dev/null; then
   expect_file drawn/confusion.png
 fi
 
+begin "--tta averages over views: the same by eval and predict, and on any number of ranks"
+trained_images
+run "${plain[@]}" eval a
+while read -r tta views; do
+  run "${plain[@]}" eval a --tta "$tta"
+  expect_code 0
+  expect_out "mean of $views views of each (--tta $tta)"
+  expect_out "a/eval/tta_$tta: eval.json, predictions.csv"
+  grep -q "\"tta\": \"$tta\"" "a/eval/tta_$tta/eval.json" || fail "eval.json does not name the views"
+  expect_other_file "a/eval/tta_$tta/predictions.csv" a/eval/predictions.csv
+  run "${plain[@]}" eval a --tta "$tta" --gpus 0 --replicas 3 --out ranks
+  expect_code 0
+  for file in predictions.csv classes.csv; do expect_same_file "a/eval/tta_$tta/$file" "ranks/$file"; done
+  expect_equal "$(grep -v seconds "a/eval/tta_$tta/eval.json")" "$(grep -v seconds ranks/eval.json)"
+  run "${plain[@]}" predict a pics --csv --tta "$tta"
+  expect_code 0
+  expect_equal "$(tail -n +2 <<<"$out" | cut -d, -f2,3)" "$(tail -n +2 "a/eval/tta_$tta/predictions.csv" | cut -d, -f4,5)"
+done <<'END'
+flip 2
+shifts 6
+END
+run "${plain[@]}" eval a --tta mirror
+expect_code 2
+expect_err "--tta"
+run "${plain[@]}" predict a pics --tta flip --layer relu1
+expect_code 2
+expect_err "--layer excludes --tta"
+
 begin "an exported network names its classes and the run"
 trained_images
 run "${plain[@]}" export a --onnx a.onnx
@@ -243,4 +271,4 @@ for channels in 2 4 5; do
   expect_equal "$(printf '%s\n' "$out" | tail -n +2 | cut -d, -f2,3)" "$(tail -n +2 "b$channels/eval/predictions.csv" | cut -d, -f4,5)"
 done
 
-finish 10 0
+finish 11 0

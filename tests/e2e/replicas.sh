@@ -55,6 +55,11 @@ run "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas 3 --out three
 expect_code 3
 expect_err "4"
 
+begin "fixed statistics of batch norm give the same bytes on any number of ranks, also after a kill"
+write_tiny_run run.yaml
+sed -i 's/^batch: .*/batch: {total: 32}/; s/^epochs: .*/epochs: 6/' run.yaml
+expect_same_bytes --set 'freeze_statistics=["*"]' --set 'average={ema: 0.9}'
+
 begin "bf16 on the CPU has the same bits on any number of ranks and threads, or is refused"
 write_tiny_run tiny.yaml
 bf16=(--config tiny.yaml --precision bf16 --set 'batch={total: 32, shards: 4}' --set epochs=6)
@@ -229,4 +234,4 @@ expect_code 0
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out unchecked
 expect_same_run checked unchecked
 
-finish 15 2
+finish 16 2

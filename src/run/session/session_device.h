@@ -84,6 +84,7 @@ class EngineRelay {
   void tick();
   /// Rank 0, once: sends the choices to the others (ExecutorFactory::choices()).
   void give(const std::string& choices);
+  [[nodiscard]] bool given() const { return given_; }
   /// The others, once: the choices of rank 0.
   [[nodiscard]] std::string take();
 
