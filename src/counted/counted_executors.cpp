@@ -129,6 +129,11 @@ class CountedExecutors final : public DeviceExecutors, public WeightPacking {
                                                       DType storage) const override {
     return make_copies<UnpackWeights, false>("unpacking", shapes, storage);
   }
+  [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
+                                                                   DType /*f32*/,
+                                                                   int /*threads*/) const override {
+    return make_counted_product(log_, shape);
+  }
   [[nodiscard]] const StepQueues* queues() const override { return &queues_; }
   [[nodiscard]] std::string libraries() const override { return ""; }
 

@@ -42,6 +42,7 @@ void read_totals(std::span<const double> row, std::int64_t samples, Totals& tota
 Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options)
     : graph_(graph),
       compute_(compute),
+      threads_(options.threads),
       average_(options.average),
       programs_(make_programs(graph, compute.executors, options)),
       evaluations_{evaluation_of(EvaluatedSplit::training),

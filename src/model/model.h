@@ -112,6 +112,7 @@ class Model {
   [[nodiscard]] Program& eval() { return *programs_.eval; }
   [[nodiscard]] const Program& eval() const { return *programs_.eval; }
   [[nodiscard]] const Compute& compute() const { return compute_; }
+  [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
 
   /// Fills weights and running statistics by their initializers; a weight depends only on the seed
@@ -175,6 +176,7 @@ class Model {
 
   TrainingGraph graph_;
   Compute compute_;
+  int threads_;
   std::optional<AverageOptions> average_;
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
