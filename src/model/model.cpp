@@ -95,20 +95,25 @@ void Model::initialize(std::uint64_t seed) {
   publish_weights(WeightChange::load);
 }
 
-void Model::publish_weights(WeightChange change) {
-  if (average_ && change != WeightChange::average) follow_average(change == WeightChange::load);
+void Model::publish_weights(WeightChange change, const RateWindow* pulls) {
+  if (average_ && change != WeightChange::average) {
+    follow_average(change == WeightChange::load, average_->looks_ahead ? pulls : nullptr);
+  }
   if (pack_) pack_->run();
 }
 
-void Model::follow_average(bool restart) {
+void Model::follow_average(bool restart, const RateWindow* pulls) {
   const WeightBlocks averaged = memory_->averaged();
+  const bool statistics = restart || average_->statistics;
+  const std::int64_t running = statistics ? blocks().statistic_elements / kChunk : 0;
   compute_.launches.average(
       {.type = memory_->type(),
        .weights = {averaged.weights, memory_->weights(), blocks().parameter_elements / kChunk},
-       .running = {averaged.running, memory_->running(), blocks().statistic_elements / kChunk},
+       .running = {averaged.running, memory_->running(), running},
        .state = memory_->state(),
        .rule = average_->rule,
-       .restart = restart});
+       .restart = restart,
+       .pulls = pulls});
 }
 
 void Model::make_pack() {

@@ -120,8 +120,8 @@ class Model {
   void initialize(std::uint64_t seed);
   /// Enqueues what follows from new weights or running statistics: to be called after every change
   /// of them. Their average begins as what was loaded, and after a step follows it; both copies'
-  /// packed weights follow.
-  void publish_weights(WeightChange change);
+  /// packed weights follow. `pulls`: of a step with Lookahead.
+  void publish_weights(WeightChange change, const RateWindow* pulls = nullptr);
   /// The copy that evaluation reads: what is judged, and saved as the model's weights.
   [[nodiscard]] WeightBlocks judged_weights() const {
     return judges_average() ? memory_->averaged() : memory_->trained();
@@ -162,7 +162,7 @@ class Model {
 
  private:
   void make_pack();
-  void follow_average(bool restart);
+  void follow_average(bool restart, const RateWindow* pulls);
   /// In the order of set_parts(): fields, sample indices, then what images are made from.
   [[nodiscard]] std::vector<BatchPart> memory_of_parts();
   void add_image_parts(std::vector<BatchPart>& parts);

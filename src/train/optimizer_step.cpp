@@ -333,7 +333,7 @@ void OptimizerStep::apply() {
   finish_gradients();
   update();
   if (merged_) return;
-  model_.publish_weights(WeightChange::step);
+  model_.publish_weights(WeightChange::step, options_.next.window);
   model_.compute().launches.end(end_of_step());
 }
 
