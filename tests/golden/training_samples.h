@@ -41,6 +41,9 @@ struct Golden {
   std::int64_t classes = 10;               // and the vocabulary of tokens
   double smoothing = 0;                    // of the last layer's loss
   bool mixed = false;  // in pairs, by turns blended and with a box of each other
+  std::string optimizer = "{sgd: {lr: $rate, momentum: 0.9}}";  // `rate` is a name in it
+  std::string parameters = "{}";                                // of a run, with their optimizers
+  std::string lookahead = {};                                   // its keys; "": none
 };
 
 /// The batches of a golden: images or tokens, with their labels.
