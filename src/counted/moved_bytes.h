@@ -126,9 +126,9 @@ std::optional<std::size_t> moved_bytes(const InTurn<First, Second>& f, std::int6
   return moved_bytes(f.first, f.count).value() + moved_bytes(f.second, rows - f.count).value();
 }
 template <template <class> class F, class T>
-requires(F<T>::kMovedTensors > 0) std::optional<std::size_t> moved_bytes(const F<T>&,
-                                                                         std::int64_t elements) {
-  return moved<T>(elements, F<T>::kMovedTensors);
+requires requires(const F<T>& f) { f.batch.columns; }
+std::optional<std::size_t> moved_bytes(const F<T>& f, std::int64_t rows) {
+  return moved<T>(rows * f.columns(), F<T>::kMovedTensors);
 }
 /// A few numbers for each parameter.
 inline std::optional<std::size_t> moved_bytes(const SegmentRoots&, std::int64_t segments) {

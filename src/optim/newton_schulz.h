@@ -48,15 +48,23 @@ struct MatrixBatch {
   const MatrixProduct *outer = nullptr, *square = nullptr, *apply = nullptr;
 
   [[nodiscard]] std::int64_t elements() const { return count * rows * columns; }
-  /// Where element i of the batch is in the flat block.
-  [[nodiscard]] TY_HD std::int64_t place(std::int64_t i) const {
-    const std::int64_t size = rows * columns, at = i % size;
-    const std::int64_t own = transposed ? at % columns * rows + at / columns : at;
-    return places[i / size].first + own;
-  }
 };
 
-/// matrices[i] = direction / divisor of its norm.
+/// A row of a batch's matrices: calls change(element of the row, element of the flat block).
+template <class Team, class F>
+TY_HD void each_element(const Team& team, const MatrixBatch& batch, std::int64_t row,
+                        const F& change) {
+  const std::int64_t stride = batch.rows, r = row % stride;
+  const std::int64_t from = batch.places[row / stride].first;
+  if (batch.transposed) {
+    team.each(batch.columns, [=](std::int64_t c) { change(c, from + r + c * stride); });
+  } else {
+    const std::int64_t first = from + r * batch.columns;
+    team.each(batch.columns, [=](std::int64_t c) { change(c, first + c); });
+  }
+}
+
+/// Rows of matrices = directions / divisor of their norm.
 template <class T>
 struct LoadMatrices {
   static constexpr std::int64_t kMovedTensors = 2;
@@ -64,37 +72,51 @@ struct LoadMatrices {
   NewtonSchulz iteration;
   const T* directions;
   const Norms* norms;  // by segment
-  TY_HD void operator()(std::int64_t i) const {
-    const double norm = norms[batch.places[i / (batch.rows * batch.columns)].segment].gradients;
-    static_cast<T*>(batch.matrices)[i] =
-        directions[batch.place(i)] / static_cast<T>(iteration.divisor(norm));
+  [[nodiscard]] std::int64_t columns() const { return batch.columns; }
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    T* const to = static_cast<T*>(batch.matrices) + row * batch.columns;
+    const T* const from = directions;
+    const double norm = norms[batch.places[row / batch.rows].segment].gradients;
+    const T divisor = static_cast<T>(iteration.divisor(norm));
+    each_element(team, batch, row,
+                 [=](std::int64_t c, std::int64_t i) { to[c] = from[i] / divisor; });
   }
 };
 
-/// polynomial = a I + b gram + c gram^2, which it holds.
+/// Rows of polynomial = a I + b gram + c gram^2, which it holds.
 template <class T>
 struct CombinePowers {
   static constexpr std::int64_t kMovedTensors = 3;
-  const T* gram;
-  T* polynomial;
-  std::int64_t rows;
+  MatrixBatch batch;
   T a, b, c;
-  TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t at = i % (rows * rows);
-    const T diagonal = at % (rows + 1) == 0 ? a : T(0);
-    polynomial[i] = diagonal + b * gram[i] + c * polynomial[i];
+  [[nodiscard]] std::int64_t columns() const { return batch.rows; }
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const T* const gram = static_cast<const T*>(batch.gram) + row * batch.rows;
+    T* const powers = static_cast<T*>(batch.polynomial) + row * batch.rows;
+    const std::int64_t diagonal = row % batch.rows;
+    const T of_one = a, of_first = b, of_second = c;
+    team.each(batch.rows, [=](std::int64_t i) {
+      powers[i] = (i == diagonal ? of_one : T(0)) + of_first * gram[i] + of_second * powers[i];
+    });
   }
 };
 
-/// direction = scale * matrices[i].
+/// Directions = scale * rows of matrices.
 template <class T>
 struct StoreMatrices {
   static constexpr std::int64_t kMovedTensors = 2;
   MatrixBatch batch;
   T* directions;
-  TY_HD void operator()(std::int64_t i) const {
-    directions[batch.place(i)] =
-        static_cast<T>(batch.scale) * static_cast<const T*>(batch.matrices)[i];
+  [[nodiscard]] std::int64_t columns() const { return batch.columns; }
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const T* const from = static_cast<const T*>(batch.matrices) + row * batch.columns;
+    T* const to = directions;
+    const T scale = static_cast<T>(batch.scale);
+    each_element(team, batch, row,
+                 [=](std::int64_t c, std::int64_t i) { to[i] = scale * from[c]; });
   }
 };
 
@@ -104,22 +126,18 @@ template <class T, class Launcher>
 void orthogonalize(const Launcher& launcher, const UpdateBlocks& blocks, MatrixBatch batch,
                    const NewtonSchulz& iteration) {
   T* const directions = static_cast<T*>(blocks.gradients);
-  launcher.each(batch.elements(),
-                LoadMatrices<T>{batch, iteration, directions, blocks.norms.norms});
-  const CombinePowers<T> combine{static_cast<const T*>(batch.gram),
-                                 static_cast<T*>(batch.polynomial),
-                                 batch.rows,
-                                 static_cast<T>(iteration.a),
-                                 static_cast<T>(iteration.b),
+  const std::int64_t rows = batch.count * batch.rows;
+  launcher.rows(rows, LoadMatrices<T>{batch, iteration, directions, blocks.norms.norms});
+  const CombinePowers<T> combine{batch, static_cast<T>(iteration.a), static_cast<T>(iteration.b),
                                  static_cast<T>(iteration.c)};
   for (std::int64_t i = 0; i < iteration.iterations; ++i) {
     batch.outer->run(batch.matrices, batch.matrices, batch.gram, batch.workspace);
     batch.square->run(batch.gram, batch.gram, batch.polynomial, batch.workspace);
-    launcher.each(batch.count * batch.rows * batch.rows, combine);
+    launcher.rows(rows, combine);
     batch.apply->run(batch.polynomial, batch.matrices, batch.next, batch.workspace);
     std::swap(batch.matrices, batch.next);
   }
-  launcher.each(batch.elements(), StoreMatrices<T>{batch, directions});
+  launcher.rows(rows, StoreMatrices<T>{batch, directions});
 }
 
 }  // namespace trainyard
