@@ -13,6 +13,7 @@ same cases and compares after every step.
 import math
 
 import torch
+from muon_forms import AirbenchMuon
 
 STEPS = 12
 SIZE = 4  # elements of a parameter
@@ -222,9 +223,11 @@ def caffe_sgd(lr, g, s, t, w, o):
     return w - s["history"]
 
 
-def case(name, profile, entry, rows):
+def case(name, profile, entry, rows, shape=None):
     print(f"  - case: {name}")
     print(f"    profile: {profile}")
+    if shape:
+        print(f"    shape: {list(shape)}")
     print(f"    optimizer: {{{entry}}}")
     print("    weights:")
     for row in rows:
@@ -320,6 +323,40 @@ def paper_cases():
     case("timm adabelief", "torch", "adabelief: {lr: 0.01}", run(timm_adabelief, 0.01))
     case("timm adabelief, decay", "keras2", "adabelief: {beta1: 0.6, beta2: 0.8, epsilon: 0.01, weight_decay: 0.5}",
          run(timm_adabelief, 1e-3, beta1=0.6, beta2=0.8, eps=0.01, decoupled=0.5))
+
+
+def run_matrix(make, base, shape):
+    """A matrix of CHUNK elements, of which the file has the first SIZE."""
+    weight, rows = torch.tensor(start(CHUNK), dtype=torch.float64).view(shape), []
+    optimizer = make([weight])
+    for step in range(STEPS):
+        lr = rate(base, step)
+        if isinstance(optimizer, AirbenchMuon):
+            optimizer.lr = lr
+        else:
+            optimizer.param_groups[0]["lr"] = lr
+        weight.grad = torch.tensor(gradient(step, CHUNK), dtype=torch.float64).view(shape)
+        optimizer.step()
+        rows.append(weight.flatten()[:SIZE].tolist())
+    return rows
+
+
+def matrix_cases():
+    for name, entry, base, shape, options in [
+        ("tall", "muon", 1e-3, (16, 4), {}),
+        ("wide", "muon: {lr: 0.02, momentum: 0.6, nesterov: false, weight_decay: 0}", 0.02, (4, 16),
+         {"momentum": 0.6, "nesterov": False, "weight_decay": 0}),
+        ("rms of adamw", "muon: {scale: match_rms_adamw, steps: 3, weight_decay: 0.5}", 1e-3, (16, 4),
+         {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3, "weight_decay": 0.5}),
+        ("spectral, own polynomial", "muon: {scale: spectral_unclamped, coefficients: [2, -1.5, 0.5]}", 1e-3, (4, 16),
+         {"adjust_lr_fn": "spectral_unclamped", "ns_coefficients": (2, -1.5, 0.5)}),
+    ]:
+        rows = run_matrix(lambda p: torch.optim.Muon(p, **{"lr": base, **options}), base, shape)
+        case("torch muon, " + name, "torch", entry, rows, shape)
+    for name, entry, nesterov in [("", "", True), (" without nesterov", ", nesterov: false", False)]:
+        rows = run_matrix(lambda p: AirbenchMuon(p, 0.24, 0.6, nesterov), 0.24, (16, 4))
+        case("airbench muon" + name, "torch", "muon: {form: airbench, lr: 0.24, momentum: 0.6" + entry + "}",
+             rows, (16, 4))
 
 
 EPOCHS = 20  # length of the schedules, one step each
@@ -443,6 +480,7 @@ def main():
     ratio_cases()
     torch_cases()
     paper_cases()
+    matrix_cases()
     print("schedules:")
     torch_schedules()
     other_schedules()

@@ -3,7 +3,8 @@
 
 The networks are those of models/ and tests/golden/, written out here by hand with the layer paths that train gives
 them. Weights, images and tokens come from Philox4x32-10 keyed by FNV-1a of their names, so that no weights
-need to be stored; tests/golden/training_test.cpp makes the same ones. SGD with momentum 0.9.
+need to be stored; tests/golden/training_test.cpp makes the same ones. SGD with momentum 0.9, or the
+optimizers of OPTIMIZERS.
 
 `double` is for a device that computes in double: a small batch, since plain loops are slow.
 `float` is for float32, with `spread`, how far float32 strays by rounding alone: the same ten steps
@@ -23,6 +24,7 @@ import sys
 import numpy as np
 import torch
 import torch.nn.functional as F
+from muon_forms import AirbenchMuon, flattened
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 MASK = np.uint64(0xFFFFFFFF)
@@ -348,6 +350,58 @@ def every_position(logits, labels):
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten())
 
 
+def matrices(net, x):
+    """tests/golden/matrices.yaml."""
+    for index, stride in enumerate((2, 2, 1), 1):
+        x = F.relu(net.bn(f"bn{index}", net.conv(f"conv{index}", x, 8, 3, stride)))
+    return net.dense("dense2", F.relu(net.dense("dense1", x.mean((2, 3)), 24)), 10)
+
+
+def muon_and_adamw(parameters, rate):
+    """torch's Muon for all matrices, its AdamW for the rest."""
+    whole, rest = flattened(parameters.values(), lambda p: p.dim() > 1)
+    return [torch.optim.Muon(whole, lr=rate), torch.optim.AdamW(rest, lr=0.01)]
+
+
+def airbench(parameters, rate):
+    """Muon of filters as in airbench94_muon.py, SGD for the rest."""
+    filters = [p for p in parameters.values() if p.dim() == 4]
+    rest = [p for p in parameters.values() if p.dim() != 4]
+    return [AirbenchMuon(filters, lr=0.24, momentum=0.6, nesterov=True),
+            torch.optim.SGD(rest, lr=rate, momentum=0.9)]
+
+
+class Lookahead:
+    """SGD whose slow weights are pulled after every few steps, by pull(steps so far), and copied back."""
+
+    def __init__(self, parameters, rate, every, pull):
+        self.fast, self.every, self.pull, self.steps = list(parameters.values()), every, pull, 0
+        self.slow = [p.detach().clone() for p in self.fast]
+        self.sgd = torch.optim.SGD(self.fast, lr=rate, momentum=0.9)
+
+    @torch.no_grad()
+    def step(self):
+        self.sgd.step()
+        self.steps += 1
+        if self.steps % self.every == 0:
+            for slow, fast in zip(self.slow, self.fast):
+                slow.lerp_(fast, self.pull(self.steps))
+                fast.copy_(slow)
+
+
+def lookahead(parameters, rate):
+    return [Lookahead(parameters, rate, 3, lambda steps: 0.5)]
+
+
+def scheduled_lookahead(parameters, rate):
+    """The decay of airbench94.py, of another period."""
+    return [Lookahead(parameters, rate, 2, lambda steps: 1 - 0.95 ** 2 * (steps / STEPS) ** 3)]
+
+
+# Optimizers that are not SGD, by network.
+OPTIMIZERS = {"muon": muon_and_adamw, "airbench": airbench, "lookahead": lookahead,
+              "scheduled_lookahead": scheduled_lookahead}
+
 # Losses that are not the cross-entropy, by network.
 LOSSES = {"two_heads": two_losses, "sequence": every_position, "mixed": mixed_losses}
 
@@ -362,7 +416,9 @@ CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 
          ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16),
          ("lengths", lengths, 0.1, 8, 16), ("bidirectional", bidirectional, 0.1, 8, 16),
          ("sequence", sequence, 20.0, 6, 0), ("mixed", two_heads, 0.05, 8, 16),
-         ("fixed_statistics", grouped, 0.005, 4, 16))
+         ("fixed_statistics", grouped, 0.005, 4, 16),
+         ("muon", matrices, 0.02, 8, 16), ("airbench", matrices, 0.01, 8, 16),
+         ("lookahead", matrices, 0.05, 8, 0), ("scheduled_lookahead", matrices, 0.05, 8, 0))
 
 # Networks whose batch norms have fixed statistics.
 FIXED = ("fixed_statistics",)
@@ -428,11 +484,13 @@ def train(case, images_set, dtype, moved=None):
             net.parameters[key] = torch.nextafter(value, towards)
     for key, value in net.parameters.items():
         net.parameters[key] = value.to(dtype).requires_grad_()
-    optimizer = torch.optim.SGD(net.parameters.values(), lr=rate, momentum=0.9)
+    optimizers = (OPTIMIZERS[name](net.parameters, rate) if name in OPTIMIZERS else
+                  [torch.optim.SGD(net.parameters.values(), lr=rate, momentum=0.9)])
     losses = []
     loss_of = LOSSES.get(name, F.cross_entropy)
     for step in range(STEPS):
-        optimizer.zero_grad()
+        for value in net.parameters.values():
+            value.grad = None
         logits = forward(net, given(step, dtype))
         loss = loss_of(logits, labels[step])
         # In double from the logits, lest the loss's own rounding hide a small spread.
@@ -440,7 +498,8 @@ def train(case, images_set, dtype, moved=None):
         losses.append(loss_of(wide, labels[step]).item())
         l2 = sum((net.parameters[path + ".weight"] ** 2).sum() for path in net.decayed)
         (loss + 1e-4 * l2).backward()
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
     return losses
 
 
@@ -471,7 +530,7 @@ def main():
             continue
         print(f"  {name}:\n    torch: \"{torch.__version__}\"\n    rate: {rate}\n    double:")
         print_losses((name, forward, rate, double_batch), 1)
-        if name in TOKENS:
+        if float_batch == 0:
             continue
         print("    float:")
         case = (name, forward, rate, float_batch)

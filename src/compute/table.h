@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/executor.h"
+#include "compute/matmul/matrix_products.h"
 
 namespace trainyard {
 
@@ -32,7 +33,7 @@ struct TableRow {
 
 /// The executors of a device: a maker for each computation, of which the table says whose an op is.
 /// A device that lacks one does not compile.
-class DeviceExecutors : public ExecutorFactory {
+class DeviceExecutors : public ExecutorFactory, public MatrixProducts {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override;
 

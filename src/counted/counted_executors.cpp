@@ -8,6 +8,7 @@
 #include "compute/copy/weight_copies.h"
 #include "compute/elementwise/all.h"
 #include "compute/elementwise/functor_executor.h"
+#include "compute/matmul/matrix_products.h"
 #include "compute/norm/channels.h"
 #include "compute/recurrent/recurrent.h"
 #include "compute/table.h"
@@ -135,6 +136,11 @@ class CountedExecutors final : public DeviceExecutors, public WeightPacking {
                                                       DType storage) const override {
     return make_copies<UnpackWeights, false>("unpacking", shapes, storage);
   }
+  [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
+                                                                   DType /*f32*/,
+                                                                   int /*threads*/) const override {
+    return make_counted_product(log_, shape);
+  }
   [[nodiscard]] const StepQueues* queues() const override { return &queues_; }
   [[nodiscard]] std::string libraries() const override { return ""; }
 
@@ -180,15 +186,15 @@ class CountedExecutors final : public DeviceExecutors, public WeightPacking {
   StepQueues queues_;  // one is enough to count
 };
 
-/// A product of a recurrent layer, one call of cuBLASLt.
+/// A product, or a batch of them: one call of cuBLASLt.
 template <class T>
 struct CountedProduct {
   LaunchLog* log;
   ProductShape shape;
   [[nodiscard]] std::size_t workspace_bytes() const { return 0; }
   void run(const T*, const T*, float*, void*) const {
-    const std::int64_t factors = (shape.rows + shape.columns) * shape.depth;
-    const std::int64_t products = shape.rows * shape.columns;
+    const std::int64_t factors = shape.batch * (shape.rows + shape.columns) * shape.depth;
+    const std::int64_t products = shape.batch * shape.rows * shape.columns;
     log->add_call("product",
                   static_cast<std::size_t>(factors) * sizeof(T) +
                       static_cast<std::size_t>(products) * sizeof(float),
@@ -226,6 +232,13 @@ std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log, const StepDescr
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_recurrent_on<T>(step, CountingLauncher(log), CountedProducts<T>{&log});
   });
+}
+
+std::unique_ptr<MatrixProduct> make_counted_product(LaunchLog& log, const ProductShape& shape) {
+  ProductShape once = shape;
+  once.batch = 1;
+  return std::make_unique<ProductsInTurn<float, CountedProduct<float>>>(
+      CountedProduct<float>{&log, shape}, once);
 }
 
 std::unique_ptr<UpdateLaunches> make_counted_updates(LaunchLog& log) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compute/executor.h"
+#include "compute/matmul/matrix_products.h"
 #include "counted/launch_log.h"
 #include "device/device.h"
 #include "model/compute.h"
@@ -43,6 +44,10 @@ using LastRecording = std::vector<Launch>;
                                                           const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_counted_dense(LaunchLog& log,
                                                            const StepDescription& step);
+
+/// A product of an optimizer, or a batch of them: one launch.
+[[nodiscard]] std::unique_ptr<MatrixProduct> make_counted_product(LaunchLog& log,
+                                                                  const ProductShape& shape);
 
 /// The launches of the update and of batches, on the counting launcher. The log must outlive them.
 [[nodiscard]] std::unique_ptr<UpdateLaunches> make_counted_updates(LaunchLog& log);

@@ -123,6 +123,11 @@ template <class First, class Second>
 std::optional<std::size_t> moved_bytes(const InTurn<First, Second>& f, std::int64_t rows) {
   return moved_bytes(f.first, f.count).value() + moved_bytes(f.second, rows - f.count).value();
 }
+template <template <class> class F, class T>
+requires requires(const F<T>& f) { f.batch.columns; }
+std::optional<std::size_t> moved_bytes(const F<T>& f, std::int64_t rows) {
+  return moved<T>(rows * f.columns(), F<T>::kMovedTensors);
+}
 /// A few numbers for each parameter.
 inline std::optional<std::size_t> moved_bytes(const SegmentRoots&, std::int64_t segments) {
   return moved<Norms>(segments, 2);

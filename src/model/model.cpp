@@ -42,6 +42,7 @@ void read_totals(std::span<const double> row, std::int64_t samples, Totals& tota
 Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options)
     : graph_(graph),
       compute_(compute),
+      threads_(options.threads),
       average_(options.average),
       programs_(make_programs(graph, compute.executors, options)),
       evaluations_{evaluation_of(EvaluatedSplit::training),
@@ -98,20 +99,25 @@ void Model::initialize(std::uint64_t seed, const FillFromData& fill) {
   publish_weights(WeightChange::load);
 }
 
-void Model::publish_weights(WeightChange change) {
-  if (average_ && change != WeightChange::average) follow_average(change == WeightChange::load);
+void Model::publish_weights(WeightChange change, const RateWindow* pulls) {
+  if (average_ && change != WeightChange::average) {
+    follow_average(change == WeightChange::load, average_->looks_ahead ? pulls : nullptr);
+  }
   if (pack_) pack_->run();
 }
 
-void Model::follow_average(bool restart) {
+void Model::follow_average(bool restart, const RateWindow* pulls) {
   const WeightBlocks averaged = memory_->averaged();
+  const bool statistics = restart || average_->statistics;
+  const std::int64_t running = statistics ? blocks().statistic_elements / kChunk : 0;
   compute_.launches.average(
       {.type = memory_->type(),
        .weights = {averaged.weights, memory_->weights(), blocks().parameter_elements / kChunk},
-       .running = {averaged.running, memory_->running(), blocks().statistic_elements / kChunk},
+       .running = {averaged.running, memory_->running(), running},
        .state = memory_->state(),
        .rule = average_->rule,
-       .restart = restart});
+       .restart = restart,
+       .pulls = pulls});
 }
 
 void Model::make_pack() {

@@ -113,6 +113,7 @@ class Model {
   [[nodiscard]] Program& eval() { return *programs_.eval; }
   [[nodiscard]] const Program& eval() const { return *programs_.eval; }
   [[nodiscard]] const Compute& compute() const { return compute_; }
+  [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
 
   /// Writes the values of a parameter whose initializer reads the training samples.
@@ -122,8 +123,8 @@ class Model {
   void initialize(std::uint64_t seed, const FillFromData& fill = {});
   /// Enqueues what follows from new weights or running statistics: to be called after every change
   /// of them. Their average begins as what was loaded, and after a step follows it; both copies'
-  /// packed weights follow.
-  void publish_weights(WeightChange change);
+  /// packed weights follow. `pulls`: a window of a step with Lookahead.
+  void publish_weights(WeightChange change, const RateWindow* pulls = nullptr);
   /// The copy that evaluation reads, and that is saved as the model's weights.
   [[nodiscard]] WeightBlocks judged_weights() const {
     return judges_average() ? memory_->averaged() : memory_->trained();
@@ -164,7 +165,7 @@ class Model {
 
  private:
   void make_pack();
-  void follow_average(bool restart);
+  void follow_average(bool restart, const RateWindow* pulls);
   /// In the order of set_parts(): fields, sample indices, then what images are made from.
   [[nodiscard]] std::vector<BatchPart> memory_of_parts();
   void add_image_parts(std::vector<BatchPart>& parts);
@@ -178,6 +179,7 @@ class Model {
 
   TrainingGraph graph_;
   Compute compute_;
+  int threads_;
   std::optional<AverageOptions> average_;
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;

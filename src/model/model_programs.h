@@ -17,10 +17,12 @@
 
 namespace trainyard {
 
-/// The average of a model's weights.
+/// The average of a model's weights, or the slow ones of Lookahead, which are never judged.
 struct AverageOptions {
   AveragePolicy rule;
   bool judged = true;  // evaluation reads the average, not the trained weights
+  bool looks_ahead = false;
+  bool statistics = true;  // Lookahead pulls running statistics too
 };
 
 struct ModelOptions {

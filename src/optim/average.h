@@ -1,4 +1,5 @@
-// The exponential moving average of a block: of the weights, and of the running statistics.
+// A second copy of a block, of the weights and of the running statistics: their exponential moving
+// average, or the slow one of Lookahead.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include "base/host_device.h"
 #include "launcher/siblings.h"
 #include "ops/step_tensors.h"
+#include "optim/step_functors.h"
 #include "tensor/dtype.h"
 #include "tensor/launch_limits.h"
 
@@ -20,7 +22,7 @@ struct AveragePolicy {
 /// A block and its average, chunks * kChunk elements each.
 struct AveragedBlock {
   void* average = nullptr;
-  const void* trained = nullptr;
+  void* trained = nullptr;  // changed by Lookahead alone
   std::int64_t chunks = 0;
 };
 
@@ -29,22 +31,25 @@ struct AverageBlocks {
   AveragedBlock weights, running;
   const StepState* state = nullptr;
   AveragePolicy rule;
-  bool restart = false;  // average = trained
+  bool restart = false;               // average = trained
+  const RateWindow* pulls = nullptr;  // of Lookahead; null: the rule's average
 };
 
 /// average += (1 - d) * (trained - average), as tf.train.ExponentialMovingAverage has it; timm's
 /// d * average + (1 - d) * trained is the same but for rounding, and would let the average of a
-/// frozen weight drift. t counts the step that ends here. A withheld step leaves the average
+/// frozen weight drift. t counts the step that ends here. With pulls the step's is in the place of
+/// 1 - d, and trained = average follows. A withheld step, or one without a pull, leaves both
 /// unchanged. A row is kRow chunks, or the rest of them.
 template <class T>
 struct AverageChunks {
   static constexpr std::int64_t kRow = 16;
   T* average;
-  const T* trained;
+  T* trained;
   std::int64_t chunks;
   const StepState* state;
   AveragePolicy rule;
   bool restart;
+  const RateWindow* pulls;
 
   [[nodiscard]] std::int64_t rows() const { return (chunks + kRow - 1) / kRow; }
   template <class Team>
@@ -52,15 +57,17 @@ struct AverageChunks {
     const double steps = static_cast<double>(state->step + 1);
     const double most = (1 + steps) / (10 + steps);
     const double decay = rule.warmup && most < rule.decay ? most : rule.decay;
-    const T take = static_cast<T>(1 - decay);
-    const bool keep = state->nonfinite_step >= 0;
-    const bool fresh = restart;
+    const double part = pulls == nullptr ? 1 - decay : pulls->pulls[state->tried - pulls->first];
+    const bool fresh = restart, returns = pulls != nullptr;
+    if (!fresh && (state->nonfinite_step >= 0 || part < 0)) return;
+    const T take = static_cast<T>(part);
     const std::int64_t first = row * kRow, left = chunks - first;
     T* const a = average + first * kChunk;
-    const T* const w = trained + first * kChunk;
+    T* const w = trained + first * kChunk;
     team.each((left < kRow ? left : kRow) * kChunk, [=](std::int64_t i) {
-      const T next = a[i] + take * (w[i] - a[i]);
-      a[i] = fresh ? w[i] : keep ? a[i] : next;
+      const T next = fresh ? w[i] : a[i] + take * (w[i] - a[i]);
+      a[i] = next;
+      if (returns) w[i] = next;
     });
   }
 };
@@ -70,11 +77,12 @@ template <class T, class Launcher>
 void average(const Launcher& launcher, const AverageBlocks& blocks) {
   const auto chunks_of = [&](const AveragedBlock& block) {
     return AverageChunks<T>{static_cast<T*>(block.average),
-                            static_cast<const T*>(block.trained),
+                            static_cast<T*>(block.trained),
                             block.chunks,
                             blocks.state,
                             blocks.rule,
-                            blocks.restart};
+                            blocks.restart,
+                            blocks.pulls};
   };
   const AverageChunks<T> weights = chunks_of(blocks.weights), running = chunks_of(blocks.running);
   launcher.rows(weights.rows() + running.rows(),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/host_device.h"
@@ -27,6 +28,7 @@ struct Segment {
   std::int64_t first_step = 0;  // trained in the steps [first_step, end_step) of the span
   std::int64_t end_step = kNever;
   std::int32_t unwritten = 0;  // trained, but no pass writes its gradient, which is 0
+  std::int64_t rows = 1;       // its first axis
 
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] TY_HD bool trains(std::int64_t step) const {
@@ -47,13 +49,15 @@ struct Norms {
   double gradients = 0;
 };
 
-/// On the device; nothing for a rule without a trust ratio.
+/// On the device; nothing for a rule that needs no norms.
 struct NormBlocks {
   const SegmentSpans* segments = nullptr;  // segments of the rule, of UpdateBlocks::spans
   std::int64_t segment_count = 0;
   Norms* partials = nullptr;  // indexed by span
   Norms* norms = nullptr;     // indexed by segment, of all segments
 };
+
+struct MatrixBatch;  // newton_schulz.h
 
 /// The blocks of one step. All arrays have arithmetic type `type` and hold whole chunks.
 struct UpdateBlocks {
@@ -70,7 +74,8 @@ struct UpdateBlocks {
   GradientClip clip;                      // a rule reads its gradients clipped
   double* running_number = nullptr;       // number of a rule that has one, see rules.h
   NormBlocks norms;
-  PackedTable packed;                 // which a rule writes besides the weights
+  std::span<const MatrixBatch> matrices;  // of a rule of matrices: all its parameters
+  PackedTable packed;                     // which a rule writes besides the weights
   std::uint32_t* finished = nullptr;  // see finished_rows(); null: the rule does not end the step
   EndUpdate end;
 };

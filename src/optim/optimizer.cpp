@@ -5,12 +5,26 @@
 namespace trainyard {
 namespace {
 
+void declare_rest(config::Fields& fields, Optimizer& optimizer) {
+  optimizer.where = fields.where();
+  fields.one_of("rest", optimizer.rest,
+                "the optimizer of parameters that are no matrices, such as biases; its lr follows "
+                "the schedule",
+                optimizer_kinds().first(optimizer_kinds().size() - 1));
+  if (optimizer.rest && optimizer.rate == 0) {
+    fields.error("rest",
+                 "'rest' needs an 'lr' above 0 beside it, to whose schedule its own is in "
+                 "proportion");
+  }
+}
+
 template <class Listed>
 std::unique_ptr<Optimizer> read_optimizer(config::Fields& fields) {
   auto optimizer = std::make_unique<Optimizer>();
   optimizer->name = Listed::kName;
   const VariantOf<RulesOf, std::tuple<Listed>> rule = Listed::read(fields, *optimizer);
   std::visit([&](const auto& own) { optimizer->rule = own; }, rule);
+  if (of_matrices(optimizer->rule)) declare_rest(fields, *optimizer);
   return optimizer;
 }
 
@@ -34,7 +48,12 @@ const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
 }
 
 bool needs_norms(const UpdateRule& rule) {
-  return std::visit([]<class Rule>(const Rule&) { return HasTrustRatio<Rule>; }, rule);
+  return std::visit([]<class Rule>(const Rule&) { return HasTrustRatio<Rule> || OfMatrices<Rule>; },
+                    rule);
+}
+
+bool of_matrices(const UpdateRule& rule) {
+  return std::visit([]<class Rule>(const Rule&) { return OfMatrices<Rule>; }, rule);
 }
 
 double running_number(const UpdateRule& rule, std::int64_t finished) {

@@ -19,6 +19,8 @@ namespace trainyard {
 
 struct Optimizer : OptimizerSettings {
   UpdateRule rule;
+  std::shared_ptr<const Optimizer> rest = {};  // of parameters that are no matrices, if it is not
+  Position where = {};                         // in the file, of a rule of matrices
 };
 
 /// Every optimizer, as `optimizer` of a run file names them.

@@ -11,6 +11,10 @@
 //                                  gets that, and an Element<T, 0>: the weight alone
 //   trust_ratio(norm of a parameter's weights, norm of its gradient or direction, its decays)
 //                                  what the parameter's rate is multiplied by
+//   iteration, scale(rows, columns), rescaling(norm of a parameter's weights, rows)
+//                                  its parameters are matrices, of which the iteration and a factor
+//                                  replace the directions (newton_schulz.h), and what weights are
+//                                  multiplied by before step<T>
 //   advanced(number, finished steps)
 //                                  the next value of a number that depends on all steps so far, 1
 //                                  before the first. It is kept on the device and, being a
@@ -31,6 +35,7 @@
 #include "optim/lamb.h"
 #include "optim/lars.h"
 #include "optim/lion.h"
+#include "optim/muon.h"
 #include "optim/nadam.h"
 #include "optim/rmsprop.h"
 #include "optim/sgd.h"
@@ -39,7 +44,7 @@ namespace trainyard {
 
 /// Every optimizer, in the order of the reference.
 using Optimizers = std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars,
-                              Lamb, Lion, AdaBelief>;
+                              Lamb, Lion, AdaBelief, Muon>;
 
 /// What an optimizer's read() may give.
 template <class Optimizer>
@@ -67,8 +72,17 @@ concept HasTrustRatio = requires(const Rule& rule) {
   rule.trust_ratio(1.0, 1.0, WeightDecays{});
 };
 
+/// Whether a rule is of matrices.
+template <class Rule>
+concept OfMatrices = requires(const Rule& rule) {
+  rule.rescaling(1.0, std::int64_t{1});
+};
+
 /// Whether the rule needs UpdateBlocks::norms.
 [[nodiscard]] bool needs_norms(const UpdateRule& rule);
+
+/// Whether the rule is of matrices: of parameters with two axes or more.
+[[nodiscard]] bool of_matrices(const UpdateRule& rule);
 
 /// The running number after `finished` steps; 1 for a rule without one.
 [[nodiscard]] double running_number(const UpdateRule& rule, std::int64_t finished);

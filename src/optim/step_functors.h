@@ -9,11 +9,12 @@
 
 namespace trainyard {
 
-/// Learning rates of the next steps, from the host's schedule.
+/// Learning rates of the next steps, from the host's schedule, and their pulls (lookahead.h).
 struct RateWindow {
   static constexpr std::int64_t kRates = 1024;
   std::int64_t first = 0;  // the step (StepState::tried) that rates[0] is for
   double rates[kRates] = {};
+  double pulls[kRates] = {};  // not read without lookahead
 };
 
 /// The factor on the loss, and so on all gradients until they are unscaled.

@@ -10,6 +10,7 @@
 #include "launcher/siblings.h"
 #include "optim/blocks.h"
 #include "optim/gradient.h"
+#include "optim/newton_schulz.h"
 #include "optim/rule_parts.h"
 #include "optim/rules.h"
 #include "optim/running_statistics.h"
@@ -86,7 +87,7 @@ struct RuleSpans {
   const StepState* state;
   GradientClip clip;             // clipping of the gradients as this loop reads them
   const double* running_number;  // not read unless the rule has one
-  const Norms* norms;            // not read unless the rule has a trust ratio
+  const Norms* norms;            // not read unless the rule needs them
   double time_decay;             // Keras's decay: lr / (1 + time_decay * finished steps)
 
   /// Whether a parameter changes in this step: a frozen one does not, and in a withheld step none
@@ -146,7 +147,11 @@ struct UpdateSpan {
     const Segment& segment = all.segments[span.segment];
     if (!all.changes(segment)) return;
     StepScalars scalars = all.scalars_of(segment);
-    const T shrink = static_cast<T>(1.0 - scalars.rate * segment.decoupled_decay);
+    double shrink_by = 1.0 - scalars.rate * segment.decoupled_decay;
+    if constexpr (OfMatrices<Rule>) {
+      shrink_by *= all.rule.rescaling(all.norms[span.segment].weights, segment.rows);
+    }
+    const T shrink = static_cast<T>(shrink_by);
     if constexpr (HasTrustRatio<Rule>) {
       const Norms norms = all.norms[span.segment];
       const double ratio = all.rule.trust_ratio(norms.weights, norms.gradients,
@@ -212,7 +217,14 @@ void update_spans(const Launcher& launcher, const UpdateBlocks& blocks, const Ru
                   DirectSpan<T, Rule>{rule_runs<T, Rule::kSlots>(blocks, rule, clip, time_decay)});
     clip = {};  // the direction is not clipped
   }
-  if constexpr (HasTrustRatio<Rule>) segment_norms<T>(launcher, blocks, clip);
+  if constexpr (HasTrustRatio<Rule> || OfMatrices<Rule>) {
+    segment_norms<T>(launcher, blocks, clip);
+  }
+  if constexpr (OfMatrices<Rule>) {
+    for (const MatrixBatch& batch : blocks.matrices) {
+      orthogonalize<T>(launcher, blocks, batch, rule.iteration);
+    }
+  }
   const UpdateSpan<T, Rule> update{
       rule_runs<T, kAppliedSlots<Rule>>(blocks, rule, clip, time_decay), blocks.packed, blocks.end};
   const UpdateRunning<T> running{static_cast<T*>(statistics.running),

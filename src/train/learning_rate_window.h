@@ -1,11 +1,13 @@
-// The learning rates of the next steps, in device memory.
+// The learning rates of the next steps, and Lookahead's pulls, in device memory.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "device/device.h"
 #include "model/compute.h"
+#include "optim/lookahead.h"
 #include "optim/schedule.h"
 #include "optim/step_functors.h"
 
@@ -18,8 +20,13 @@ class LearningRateWindow {
   /// `schedule` may be null: `context.base` for every step. Device, queue and schedule must
   /// outlive it.
   LearningRateWindow(const Compute& compute, const Schedule* schedule,
-                     const ScheduleContext& context)
-      : queue_(compute.queue), schedule_(schedule), context_(context), window_(compute.device, 1) {}
+                     const ScheduleContext& context,
+                     const std::optional<Lookahead>& lookahead = std::nullopt)
+      : queue_(compute.queue),
+        schedule_(schedule),
+        context_(context),
+        lookahead_(lookahead),
+        window_(compute.device, 1) {}
 
   /// Discards what is on the device: prepare() refills it.
   void reset() { end_ = 0; }
@@ -35,7 +42,10 @@ class LearningRateWindow {
   bool prepare(std::int64_t step) {
     if (step < end_) return false;
     RateWindow window{.first = step};
-    for (std::int64_t i = 0; i < RateWindow::kRates; ++i) window.rates[i] = rate_of(step + i);
+    for (std::int64_t i = 0; i < RateWindow::kRates; ++i) {
+      window.rates[i] = rate_of(step + i);
+      if (lookahead_) window.pulls[i] = lookahead_->pull_after(step + i, context_);
+    }
     window_.write(queue_, std::span(&window, 1));
     end_ = step + RateWindow::kRates;
     return true;
@@ -52,6 +62,7 @@ class LearningRateWindow {
   Queue& queue_;
   const Schedule* schedule_;
   ScheduleContext context_;
+  std::optional<Lookahead> lookahead_;
   PlateauState plateau_;
   double min_rate_ = 0;
   std::int64_t end_ = 0;            // the first step after the window

@@ -64,7 +64,8 @@ std::vector<Segment> make_segments(const Model& model, const Optimizer& optimize
                .frozen = node.frozen ? 1 : 0,
                .adapted = is_one_of(spec.group, own.ratio_on) ? 1 : 0,
                .decoupled_decay = decoupled ? decay : 0,
-               .unwritten = unwritten ? 1 : 0};
+               .unwritten = unwritten ? 1 : 0,
+               .rows = entry.shape[0]};
     const auto found = overrides.find(entry.name);
     if (found != overrides.end()) apply_override(found->second, decoupled, segment);
     if (&own != &optimizer) segment.rate_multiplier *= own.rate / optimizer.rate;
@@ -185,10 +186,13 @@ std::vector<OptimizerGroup> make_optimizer_groups(const Model& model, const Opti
                        DeviceArray<ChunkSpan>(compute.device, compute.queue, spans.spans),
                        static_cast<std::int64_t>(own.chunks.size()),
                        DeviceArray<double>(compute.device, 1),
+                       {},
                        {}});
     if (needs_norms(own.optimizer->rule)) {
       group.norms.emplace(compute, spans, model.blocks().parameters.size());
     }
+    const auto* muon = std::get_if<Muon>(&own.optimizer->rule);
+    if (muon != nullptr) group.matrices.emplace(model, *muon, spans);
   }
   return groups;
 }
@@ -311,6 +315,7 @@ UpdateBlocks OptimizerStep::blocks_of(const OptimizerGroup& group) const {
   blocks.clip = {model_.memory().results() + ResultRow::gradient_norm, options_.clip_norm};
   blocks.running_number = group.running_number.data();
   if (group.norms) blocks.norms = group.norms->view();
+  if (group.matrices) blocks.matrices = group.matrices->view();
   return blocks;
 }
 
@@ -328,7 +333,7 @@ void OptimizerStep::apply() {
   finish_gradients();
   update();
   if (merged_) return;
-  model_.publish_weights(WeightChange::step);
+  model_.publish_weights(WeightChange::step, options_.next.window);
   model_.compute().launches.end(end_of_step());
 }
 

@@ -12,10 +12,11 @@
 #include "optim/chunk_spans.h"
 #include "optim/optimizer.h"
 #include "optim/packed_form.h"
+#include "train/matrix_batches.h"
 
 namespace trainyard {
 
-/// The norms of the parameters of an optimizer that has a trust ratio.
+/// The norms of the parameters of an optimizer that needs them (needs_norms()).
 class ParameterNorms {
  public:
   /// `segments`: the number of all parameters.
@@ -35,6 +36,7 @@ struct OptimizerGroup {
   std::int64_t chunks = 0;             // chunks of these
   DeviceArray<double> running_number;  // one element, see rules.h
   std::optional<ParameterNorms> norms;
+  std::optional<MatrixBatches> matrices;  // of a rule of matrices
 };
 
 /// What the two launches of a step take along of the work before and behind them.

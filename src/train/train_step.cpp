@@ -9,7 +9,7 @@ TrainStep::TrainStep(Model& model, Communicator& communicator, const Optimizer& 
                      const StepOptions& options)
     : model_(model),
       communicator_(communicator),
-      rates_(model.compute(), schedule, context),
+      rates_(model.compute(), schedule, context, options.lookahead),
       reducer_(model, communicator,
                {.accumulate = options.accumulate,
                 .shards = options.shards,

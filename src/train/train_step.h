@@ -20,8 +20,9 @@ struct StepOptions {
   std::int64_t shards = 0;
   std::int64_t results = 1;  // see ResultRing
   LossScale loss_scale;
-  ParameterOverrides parameters;  // see OptimizerStepOptions
-  DType transport = DType::f32;   // see ReducerOptions, also buckets
+  ParameterOverrides parameters;            // see OptimizerStepOptions
+  std::optional<Lookahead> lookahead = {};  // of a model with AverageOptions::looks_ahead
+  DType transport = DType::f32;             // see ReducerOptions, also buckets
   std::optional<BucketBytes> buckets = {};
 };
 

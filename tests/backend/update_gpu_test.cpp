@@ -298,8 +298,7 @@ TEST_CASE("an average on a GPU is bit-identical to the CPU's" * doctest::skip(no
   blocks.state.step = 3;
   const GpuArray<float> average(gpu, blocks.gradients), trained(gpu, blocks.weights);
   const GpuArray<StepState> state(gpu, {blocks.state});
-  const auto run = [](const UpdateLaunches& launches, float* to, const float* from,
-                      const StepState* at) {
+  const auto run = [](const UpdateLaunches& launches, float* to, float* from, const StepState* at) {
     launches.average({.weights = {to, from, kChunks - 2},
                       .running = {to + (kChunks - 2) * kChunk, from, 2},
                       .state = at,

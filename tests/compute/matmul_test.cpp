@@ -23,6 +23,7 @@ struct Script {
   std::uint64_t cap = 0;
   bool adds_bias = false;  // in the current description
   std::set<void*> alive = {};
+  std::vector<std::int32_t> batches = {};  // of matrices that are more than one
 };
 Script scripted;
 
@@ -62,6 +63,13 @@ cublasStatus_t create_matrix(cublasLtMatrixLayout_t* to, cudaDataType_t, std::ui
                              std::uint64_t, std::int64_t) {
   return made(to);
 }
+cublasStatus_t set_matrix(cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t name,
+                          const void* value, std::size_t bytes) {
+  if (name != CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT) return CUBLAS_STATUS_SUCCESS;
+  REQUIRE(bytes == sizeof(std::int32_t));
+  scripted.batches.push_back(*static_cast<const std::int32_t*>(value));
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t destroy_matrix(cublasLtMatrixLayout_t matrix) { return destroyed(matrix); }
 cublasStatus_t create_preference(cublasLtMatmulPreference_t* to) { return made(to); }
 cublasStatus_t destroy_preference(cublasLtMatmulPreference_t preference) {
@@ -93,6 +101,7 @@ MatmulLibrary fake_library() {
                         .set_product = set_product,
                         .create_matrix = create_matrix,
                         .destroy_matrix = destroy_matrix,
+                        .set_matrix = set_matrix,
                         .create_preference = create_preference,
                         .destroy_preference = destroy_preference,
                         .set_preference = set_preference,
@@ -152,6 +161,16 @@ TEST_CASE("a product that cuBLASLt has no algorithm for is refused with its shap
   CHECK(message(library) == std::string(shape) + "NOT_SUPPORTED");
   scripted.proposals = 0;
   CHECK(message(library) == std::string(shape) + "it proposes none");
+}
+
+TEST_CASE("a batch is said of all three matrices, and one matrix has no attributes") {
+  const MatmulLibrary library = fake_library();
+  MatmulShape shape = shape_of(DType::f32, DType::f32, false);
+  { const Matmul one(library, shape, 1000); }
+  CHECK(scripted.batches.empty());
+  shape.batch = 7;
+  { const Matmul seven(library, shape, 1000); }
+  CHECK(scripted.batches == std::vector<std::int32_t>{7, 7, 7});
 }
 
 TEST_CASE("a product leaks nothing") {

@@ -68,7 +68,7 @@ begin "the rows of optimizers and schedules have every key, but for those that a
 run "$train" schema --reference
 # shellcheck disable=SC2016 # backticks of Markdown
 sed -n 's/^## `\(optimizer\|schedule\)\.\([a-z_]*\)`$/\1 \2/p' <<<"$out" >kinds
-expect_equal "$(grep -c '' kinds)" 28
+expect_equal "$(grep -c '' kinds)" 29
 while read -r family kind; do
   row=$(sed -n "/^| $family |/,/^\$/p" "$source_dir/docs/language/optimizers.md" | grep "^| \`$kind\`")
   case $family in

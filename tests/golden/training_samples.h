@@ -42,6 +42,9 @@ struct Golden {
   double smoothing = 0;                    // smoothing of the last layer's loss
   bool fixed_statistics = false;           // batch norms have fixed statistics
   bool mixed = false;  // in pairs, by turns blended and with a box of each other
+  std::string optimizer = "{sgd: {lr: $rate, momentum: 0.9}}";  // `rate` is a name in it
+  std::string parameters = "{}";                                // of a run, with their optimizers
+  std::string lookahead = {};                                   // its keys; "": none
 };
 
 /// The batches of a golden: images or tokens, with their labels.

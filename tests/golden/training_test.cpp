@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "compute/devices/cpu_executors.h"
+#include "config/expression.h"
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
@@ -18,6 +19,8 @@
 #include "ops/bn.h"
 #include "ops/loss.h"
 #include "ranks/comm/communicator.h"
+#include "run/config/parameter_overrides.h"
+#include "run/session/session_model.h"
 #include "train/train_step.h"
 #include "training_samples.h"
 
@@ -143,17 +146,25 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
   return attach_objectives(std::move(graph), objectives);
 }
 
-struct PlainSgd {
-  std::unique_ptr<Optimizer> optimizer;
-  explicit PlainSgd(double rate) {
+/// The optimizers of a golden as a run has them: `rate` in its texts is its learning rate.
+struct Optimizers {
+  RunConfig run;
+  ParameterOverrides overrides;
+
+  Optimizers(const Golden& golden, const Graph& network) {
     config::Diagnostics diagnostics;
-    const config::Node node =
-        config::parse_yaml("{lr: " + std::to_string(rate) + ", momentum: 0.9}", "sgd");
-    for (const auto& kind : optimizer_kinds()) {
-      if (kind.name != "sgd") continue;
-      config::Fields fields(node, nullptr, "sgd", config::Profile::keras2, diagnostics);
-      optimizer = kind.read(fields);
+    const config::Node node = config::resolved(
+        config::parse_yaml("{optimizer: " + golden.optimizer + "}", "optimizer"),
+        {{"rate", config::scalar_node(std::to_string(golden.rate), false, {})}}, diagnostics);
+    config::Fields fields(node, nullptr, "run", config::Profile::keras2, diagnostics);
+    fields.one_of("optimizer", run.optimizer, "of the golden", optimizer_kinds());
+    if (!golden.lookahead.empty()) {
+      const config::Node keys = config::parse_yaml(golden.lookahead, "lookahead");
+      config::Fields of(keys, nullptr, "lookahead", config::Profile::keras2, diagnostics);
+      declare(of, run.lookahead.emplace());
     }
+    run.parameters = config::parse_yaml(golden.parameters, "parameters");
+    overrides = parameter_overrides(run, network, 1, diagnostics);
     diagnostics.raise();
   }
 };
@@ -164,11 +175,19 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
   const auto queue = device->make_queue();
   const auto launches = make_cpu_update_launches(2);
   const auto communicator = make_single_communicator();
-  const PlainSgd sgd(golden.rate);
-  Model model(network_of(golden, batch), {*device, *queue, executors, *launches},
-              {.target = target, .threads = 2, .slots = 1});
+  const TrainingGraph network = network_of(golden, batch);
+  const Optimizers optimizers(golden, network.graph);
+  const Optimizer& usual = *optimizers.run.optimizer;
+  Model model(network, {*device, *queue, executors, *launches},
+              {.target = target,
+               .threads = 2,
+               .slots = state_blocks(optimizers.run),
+               .average = average_options(optimizers.run)});
   set_weights(model);
-  TrainStep train_step(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
+  model.publish_weights(WeightChange::load);
+  TrainStep train_step(model, *communicator, usual, nullptr,
+                       {.base = usual.rate, .steps_per_epoch = kSteps},
+                       {.parameters = optimizers.overrides, .lookahead = optimizers.run.lookahead});
   Samples samples(golden, set, batch);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < kSteps; ++step) {
@@ -249,6 +268,33 @@ Golden mixed() {
   return golden;
 }
 
+/// Muon of all matrices in torch's form, and of filters in airbench's.
+Golden muon() {
+  Golden golden = load_golden("muon", "../tests/golden/matrices.yaml", "{}");
+  golden.optimizer =
+      "{muon: {lr: $rate, rest: {adamw: {lr: 0.01, form: torch, epsilon: 1e-8, decay_on: [bias, "
+      "gamma, beta]}}}}";
+  return golden;
+}
+Golden airbench() {
+  Golden golden = load_golden("airbench", "../tests/golden/matrices.yaml", "{}");
+  golden.parameters =
+      "{conv*.weight: {optimizer: {muon: {form: airbench, lr: 0.24, momentum: 0.6}}}}";
+  return golden;
+}
+
+Golden lookahead() {
+  Golden golden = load_golden("lookahead", "../tests/golden/matrices.yaml", "{}");
+  golden.lookahead = "{every: 3}";
+  return golden;
+}
+Golden scheduled_lookahead() {
+  Golden golden = load_golden("scheduled_lookahead", "../tests/golden/matrices.yaml", "{}");
+  golden.lookahead =
+      "{every: 2, pull: 1, schedule: {expression: $1 - 0.95**2 * ((step + 1) / steps)**3}}";
+  return golden;
+}
+
 /// PyTorch's LSTM, and Keras's gates by their formula.
 Golden recurrent() {
   return load_golden("recurrent", "../tests/golden/recurrent.yaml",
@@ -306,6 +352,18 @@ TEST_CASE("mixed samples on the reference device follow PyTorch in float64") {
 }
 TEST_CASE("mixed samples through oneDNN stay within float32 rounding of PyTorch") {
   check_cpu(mixed());
+}
+TEST_CASE("Muon in torch's form and in airbench's follow PyTorch in float64") {
+  check_reference(muon());
+  check_reference(airbench());
+}
+TEST_CASE("Muon through our products stays within float32 rounding of PyTorch") {
+  check_cpu(muon());
+  check_cpu(airbench());
+}
+TEST_CASE("Lookahead with one pull and with airbench's follows a loop of PyTorch in float64") {
+  check_reference(lookahead());
+  check_reference(scheduled_lookahead());
 }
 TEST_CASE("an embedding and dense layers of each position follow PyTorch in float64") {
   check_reference(sequence());

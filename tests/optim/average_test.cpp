@@ -24,8 +24,8 @@ std::vector<double> wave(double phase) {
 }
 
 /// One step of the average on the CPU.
-void follow(std::vector<double>& average, const std::vector<double>& trained,
-            const StepState& state, const AveragePolicy& rule, bool restart = false) {
+void follow(std::vector<double>& average, std::vector<double> trained, const StepState& state,
+            const AveragePolicy& rule, bool restart = false) {
   std::vector<double> running = average;  // 17 chunks and 3: more than a row, and less
   running.resize(3 * kChunk);
   make_cpu_update_launches(2)->average({.type = DType::f64,
@@ -80,4 +80,30 @@ TEST_CASE("a step that is withheld changes no average, and a restart copies ever
   trained[0] = -0.0;
   follow(average, trained, {.step = 4, .nonfinite_step = 4}, {.decay = 0.5}, true);
   CHECK(std::memcmp(average.data(), trained.data(), kCount * sizeof(double)) == 0);
+}
+
+TEST_CASE("Lookahead pulls slow weights to the trained ones, which become these") {
+  std::vector<double> slow = wave(0), trained = wave(1);
+  const std::vector<double> before = slow, fast = trained;
+  RateWindow window{.first = 4};
+  window.pulls[0] = -1;
+  window.pulls[1] = 0.25;
+  StepState state{.step = 4, .tried = 4};
+  const auto pull = [&] {
+    make_cpu_update_launches(2)->average({.type = DType::f64,
+                                          .weights = {slow.data(), trained.data(), kChunks},
+                                          .state = &state,
+                                          .pulls = &window});
+  };
+  pull();  // a step without a pull
+  CHECK(slow == before);
+  CHECK(trained == fast);
+  ++state.tried;
+  state.nonfinite_step = 4;  // a step that is withheld
+  pull();
+  CHECK(slow == before);
+  state.nonfinite_step = -1;
+  pull();
+  CHECK(slow[7] == before[7] + 0.25 * (fast[7] - before[7]));
+  CHECK(trained == slow);
 }

@@ -5,15 +5,54 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "blocks.h"
+#include "compute/matmul/loop_product.h"
+#include "compute/matmul/matrix_products.h"
+#include "optim/newton_schulz.h"
 #include "optim/update_launches.h"
 #include "read.h"
 
 namespace trainyard {
 namespace {
+
+/// A chunk as one matrix, for rules of matrices: memory, and products of plain loops.
+class ChunkMatrix {
+ public:
+  ChunkMatrix(const Muon& rule, std::int64_t rows)
+      : columns_(kChunk / rows), least_(std::min(rows, columns_)), memory_(4 * kChunk * kChunk) {
+    double* const at = memory_.data();
+    batch_ = {.places = &place_,
+              .count = 1,
+              .rows = least_,
+              .columns = kChunk / least_,
+              .transposed = rows > columns_,
+              .scale = rule.scale(rows, columns_),
+              .matrices = at,
+              .next = at + kChunk,
+              .gram = at + 2 * kChunk,
+              .polynomial = at + 2 * kChunk + kChunk * kChunk,
+              .outer = &outer_,
+              .square = &square_,
+              .apply = &apply_};
+  }
+  [[nodiscard]] std::span<const MatrixBatch> view() const { return {&batch_, 1}; }
+
+ private:
+  using Loops = ProductsInTurn<double, reference::LoopProduct<double>>;
+  static Loops loops(const ProductShape& shape) { return {{CpuLauncher(1), shape}, shape}; }
+
+  std::int64_t columns_, least_, most_ = kChunk / least_;
+  std::vector<double> memory_;
+  MatrixPlace place_;
+  Loops outer_ = loops({least_, least_, most_, false, true});
+  Loops square_ = loops({least_, least_, least_});
+  Loops apply_ = loops({least_, most_, least_});
+  MatrixBatch batch_;
+};
 
 /// A chunk whose state blocks have their start values.
 test::Blocks<double> blocks_for(const Optimizer& rule) {
@@ -31,6 +70,11 @@ test::Blocks<double> blocks_for(const Optimizer& rule) {
 void check_steps(const config::Node& golden) {
   const auto rule = test::optimizer_of(golden);
   test::Blocks<double> blocks = blocks_for(*rule);
+  std::optional<ChunkMatrix> matrix;
+  if (const config::Node* shape = golden.find("shape")) {
+    blocks.segments[0].rows = shape->items[0].integer;
+    matrix.emplace(std::get<Muon>(rule->rule), blocks.segments[0].rows);
+  }
   const auto launches = make_cpu_update_launches(1);
   const auto& rows = golden.find("weights")->items;
   REQUIRE(rows.size() >= 10);
@@ -39,7 +83,9 @@ void check_steps(const config::Node& golden) {
     blocks.set_gradients(static_cast<int>(step));
     blocks.state.step = static_cast<std::int64_t>(step);
     blocks.state.rate = rule->rate / (1 + 0.1 * static_cast<double>(step));
-    launches->update(blocks.view(), rule->rule, rule->time_decay, {});
+    UpdateBlocks view = blocks.view();
+    if (matrix) view.matrices = matrix->view();
+    launches->update(view, rule->rule, rule->time_decay, {});
     for (std::size_t i = 0; i < rows[step].items.size(); ++i) {
       // Values below 10 from a few dozen roundings of 2^-53 each step; Adadelta's first steps
       // divide by a root of 1e-7, which multiplies none of them.

@@ -85,6 +85,46 @@ TEST_CASE("rules with a trust ratio say that they need norms") {
   CHECK_FALSE(needs_norms(optimizer("adam")->rule));
 }
 
+TEST_CASE("muon has torch's defaults, and airbench's in its form") {
+  const auto rule_of = [](const std::string& yaml) {
+    return std::get<Muon>(optimizer(yaml)->rule);
+  };
+  const Muon torch = rule_of("muon");
+  CHECK(torch.iteration.iterations == 5);
+  CHECK(torch.scale(12, 3) == 2);
+  CHECK(torch.scale(3, 12) == 1);
+  CHECK(optimizer("muon")->weight_decay.amount == 0.1);
+  const Muon airbench = rule_of("muon: {form: airbench}");
+  CHECK(airbench.iteration.iterations == 3);
+  CHECK(airbench.scale(12, 3) == 1);
+  CHECK(optimizer("muon: {form: airbench}")->weight_decay.amount == 0);
+  CHECK(needs_norms(UpdateRule(torch)));
+  CHECK(of_matrices(UpdateRule(torch)));
+  CHECK_FALSE(of_matrices(optimizer("lion")->rule));
+}
+
+TEST_CASE("muon has an optimizer of the rest, which is no muon") {
+  const auto muon = optimizer("muon: {rest: {adamw: {lr: 3e-4}}}");
+  REQUIRE(muon->rest != nullptr);
+  CHECK(muon->rest->name == "adamw");
+  CHECK(muon->rest->rate == 3e-4);
+  CHECK(optimizer("muon")->rest == nullptr);
+}
+
+TEST_CASE("impossible keys of muon are refused") {
+  const auto refusal = [](const std::string& keys) {
+    return message_of([&] { return optimizer("muon: {" + keys + "}"); });
+  };
+  CHECK(refusal("coefficients: [2, -1.5]") ==
+        "t.yaml:2:24: 'coefficients' must be three numbers, as in [2, -1.5, 0.5], found 2");
+  CHECK(refusal("lr: 0, rest: lion") ==
+        "t.yaml:2:23: 'rest' needs an 'lr' above 0 beside it, to whose schedule its own is in "
+        "proportion");
+  CHECK(refusal("rest: muon").find("'rest' must be one of sgd, ") != std::string::npos);
+  CHECK(refusal("steps: 0").find("'steps' must be") != std::string::npos);
+  CHECK(refusal("form: keller").find("'form' must be") != std::string::npos);
+}
+
 TEST_CASE("Nesterov without momentum is refused") {
   CHECK(message_of([] { return optimizer("lars: {momentum: 0, nesterov: true}"); }) ==
         "t.yaml:2:33: 'nesterov' needs a momentum above 0; set momentum or remove nesterov");

@@ -36,6 +36,9 @@ epochs: 2
 )";
 const std::string kEma = "average={ema: 0.9}";
 const std::string kEmaJudgedAsTrained = "average={ema: 0.9, judged: trained}";
+const std::string kLookahead =
+    "lookahead={every: 2, pull: 0.8, schedule: {expression: $base * (step + 1) / steps}}";
+const std::string kMuon = "optimizer={muon: {lr: 0.02, rest: {adamw: {lr: 0.01}}}}";
 
 PartialRunEnd averaged(const std::vector<std::string>& overrides, int ranks = 1,
                        const LoadedCheckpoint* from = nullptr, std::int64_t until = 0) {
@@ -101,8 +104,8 @@ TEST_CASE("averaging leaves the trained weights as they are, and saves the copy 
   CHECK(plain.losses == judged.losses);
 }
 
-TEST_CASE("with shards the average has the same bits on 1, 2 and 4 ranks, and after a resume") {
-  for (const std::string& average : {kEma, kEmaJudgedAsTrained}) {
+TEST_CASE("with shards all copies have the same bits on 1, 2 and 4 ranks, and after a resume") {
+  for (const std::string& average : {kEma, kEmaJudgedAsTrained, kLookahead, kMuon}) {
     const PartialRunEnd whole = averaged({average});
     REQUIRE(whole.reached);
     for (const int ranks : {2, 4}) {
@@ -148,6 +151,30 @@ TEST_CASE("another judge restores both copies, and a run without an average the 
   CHECK(
       same_tensors(single.files.at("weights.safetensors"), file_of(judged, "trained.safetensors")));
   CHECK(single.files.size() == 2);
+}
+
+TEST_CASE("Lookahead changes the trained weights, which end as the slow ones") {
+  const PartialRunEnd plain = averaged({}), first = averaged({kLookahead}, 1, nullptr, 3);
+  const PartialRunEnd whole = averaged({"lookahead={every: 3, statistics: false}"});
+  REQUIRE(plain.reached);
+  REQUIRE(first.reached);
+  REQUIRE(whole.reached);
+  const SafetensorsFile& weights = file_of(whole, "weights.safetensors");
+  const SafetensorsFile& slow = file_of(whole, "average.safetensors");
+  const auto same = [](const SafetensorsFile& a, const SafetensorsFile& b, const char* name) {
+    return std::ranges::equal(a.find(name)->bytes, b.find(name)->bytes);
+  };
+  CHECK_FALSE(same_tensors(weights, file_of(plain, "weights.safetensors")));
+  CHECK(same(weights, slow, "conv1.weight"));
+  CHECK_FALSE(same(weights, slow, "bn1.running_mean"));
+  // After the third step the last pull was after the second.
+  CHECK_FALSE(
+      same_tensors(file_of(first, "weights.safetensors"), file_of(first, "average.safetensors")));
+  CHECK(refusal([] {
+          (void)read_run(kAveragedRun, {kEma, kLookahead});
+        })
+            .find("'lookahead' and 'average' exclude each other: each keeps the second copy of the "
+                  "weights; remove one of them") != std::string::npos);
 }
 
 TEST_CASE("the first line says which copy is judged, and the key is checked") {

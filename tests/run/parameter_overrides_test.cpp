@@ -91,6 +91,32 @@ TEST_CASE("a parameter's optimizer replaces the run's, and its state blocks are 
                     "optimizer, to whose schedule its own is in proportion");
 }
 
+TEST_CASE("parameters that are no matrices get the rest of an optimizer of matrices") {
+  RunConfig run = run_of("{dense1.bias: {optimizer: sgd}}");
+  const auto overrides = [&run](const std::string& optimizer) {
+    config::Diagnostics diagnostics;
+    const config::Node node = config::parse_yaml("optimizer: " + optimizer, "run.yaml");
+    config::Fields fields(node, nullptr, "run", config::Profile::keras2, diagnostics);
+    fields.one_of("optimizer", run.optimizer, "of the run", optimizer_kinds());
+    ParameterOverrides found =
+        parameter_overrides(run, build_network(run_of("{}"), 2), 1, diagnostics);
+    diagnostics.raise();
+    return found;
+  };
+  const ParameterOverrides rules = overrides("{muon: {rest: adam}}");
+  CHECK(state_blocks(run) == 2);
+  const auto name_of = [&](const std::string& parameter) {
+    return optimizer_of(parameter, *run.optimizer, rules).name;
+  };
+  CHECK(name_of("conv1.weight") == "muon");
+  CHECK(name_of("dense1.weight") == "muon");
+  CHECK(name_of("bn1.gamma") == "adam");
+  CHECK(name_of("dense1.bias") == "sgd");
+  CHECK_THROWS_WITH(overrides("{muon: {lr: 0.1}}"),
+                    "run.yaml:1:13: muon is for matrices, and 'conv1.bias' is none: give it an "
+                    "optimizer for such parameters, 'rest: {adamw: {lr: 3e-4}}'");
+}
+
 TEST_CASE("impossible rules of parameters are refused, each at its position") {
   CHECK(refusal_of("{bn1.bta: {lr_mult: 2}, '*.alpha': {lr_mult: 2}}") ==
         "run.yaml:1:2: parameters: no parameter is named by 'bn1.bta'; did you mean 'bn1.beta'?\n"

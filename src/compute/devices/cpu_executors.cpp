@@ -60,6 +60,12 @@ class CpuExecutors final : public DeviceExecutors {
                                                           int threads) const override {
     return make_functor_accumulate(layout, layout, type, threads);
   }
+  [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
+                                                                   DType /*f32*/,
+                                                                   int threads) const override {
+    return std::make_unique<ProductsInTurn<float, product::Product>>(
+        product::Product(shape, threads), shape);
+  }
   [[nodiscard]] std::string libraries() const override { return library_name(); }
   [[nodiscard]] std::string choices() const override { return convolutions_->chosen(); }
 

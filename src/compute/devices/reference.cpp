@@ -6,6 +6,7 @@
 #include "compute/elementwise/bias.h"
 #include "compute/elementwise/functor.h"
 #include "compute/elementwise/then_relu.h"
+#include "compute/matmul/loop_product.h"
 #include "compute/table.h"
 #include "launcher/launch.h"
 
@@ -26,6 +27,15 @@ class ReferenceExecutors final : public DeviceExecutors {
   [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
                                                           int threads) const override {
     return make_functor_accumulate(layout, layout, type, threads);
+  }
+  [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
+                                                                   DType type,
+                                                                   int threads) const override {
+    const auto in_turn = [&]<class T>(T) -> std::unique_ptr<MatrixProduct> {
+      const reference::LoopProduct<T> product{CpuLauncher(threads), shape};
+      return std::make_unique<ProductsInTurn<T, reference::LoopProduct<T>>>(product, shape);
+    };
+    return type == DType::f64 ? in_turn(double{}) : in_turn(float{});
   }
   [[nodiscard]] std::string libraries() const override { return ""; }
 

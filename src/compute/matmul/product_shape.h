@@ -13,6 +13,7 @@ struct ProductShape {
   bool a_transposed = false;   // memory holds [depth, rows]
   bool b_transposed = false;   // memory holds [columns, depth]
   std::size_t alignment = 16;  // bytes that all addresses are multiples of, at most 16
+  std::int64_t batch = 1;      // products of matrices that follow one another in memory
 };
 
 }  // namespace trainyard

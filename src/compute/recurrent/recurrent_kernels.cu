@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 struct ProductOf {
-  std::unique_ptr<StreamProduct> product;
+  std::unique_ptr<MatrixProduct> product;
   [[nodiscard]] std::size_t workspace_bytes() const { return product->workspace_bytes(); }
   void run(const T* a, const T* b, float* d, void* workspace) const {
     product->run(a, b, d, workspace);

@@ -1,5 +1,7 @@
 #include "run/config/parameter_overrides.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "run/config/layer_overrides.h"
@@ -75,6 +77,26 @@ void merge(ParameterOverride& own, const ParameterOverride& later) {
   replace(own.end_step, later.end_step);
 }
 
+/// Gives parameters that are no matrices the `rest` of an optimizer of matrices; the first one
+/// without any is an error.
+void give_rest(const Optimizer& usual, const Graph& graph, ParameterOverrides& overrides,
+               config::Diagnostics& diagnostics) {
+  for (const Node& node : graph.nodes) {
+    for (const ParameterSpec& spec : own_parameters(node)) {
+      const std::string name = node.path + "." + spec.name;
+      const Optimizer& own = optimizer_of(name, usual, overrides);
+      if (!of_matrices(own.rule) || spec.shape.rank() > 1) continue;
+      if (own.rest == nullptr) {
+        return diagnostics.error(
+            own.where, fmt::format("{} is for matrices, and '{}' is none: give it an optimizer for "
+                                   "such parameters, 'rest: {{adamw: {{lr: 3e-4}}}}'",
+                                   own.name, name));
+      }
+      overrides[name].optimizer = own.rest;
+    }
+  }
+}
+
 std::vector<std::string> parameter_names(const Graph& graph) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes) {
@@ -108,15 +130,21 @@ ParameterOverrides parameter_overrides(const RunConfig& run, const Graph& graph,
     diagnostics.error(where, "parameters: no parameter is named by '" + pattern + "'" +
                                  config::suggestion(pattern, names));
   }
+  if (run.optimizer) give_rest(*run.optimizer, graph, overrides, diagnostics);
   return overrides;
 }
 
 int state_blocks(const RunConfig& run) {
-  std::size_t most = run.optimizer->slots.size();
+  std::size_t most = 0;
+  const auto count = [&most](const Optimizer& own) {
+    most = std::max(most, own.slots.size());
+    if (own.rest) most = std::max(most, own.rest->slots.size());
+  };
+  count(*run.optimizer);
   for (const config::Entry& entry : run.parameters.entries) {
     config::Diagnostics diagnostics;  // they are checked with the network
     const ParameterOverride own = read_override(run, entry.value, 1, diagnostics);
-    if (own.optimizer) most = std::max(most, own.optimizer->slots.size());
+    if (own.optimizer) count(*own.optimizer);
   }
   return static_cast<int>(most);
 }

@@ -80,8 +80,9 @@ config::Node without_expressions(const config::Node& file, config::Diagnostics& 
   config::Node tree = file;
   for (config::Entry& entry : tree.entries) {
     if (entry.key == "network" || entry.key == "hooks") continue;
-    entry.value = entry.key == "schedule" ? resolved_schedule(entry.value, diagnostics)
-                                          : config::resolved(entry.value, {}, diagnostics);
+    const bool scheduled = entry.key == "schedule" || entry.key == "lookahead";
+    entry.value = scheduled ? resolved_schedule(entry.value, diagnostics)
+                            : config::resolved(entry.value, {}, diagnostics);
   }
   return tree;
 }
@@ -211,6 +212,14 @@ void declare(Fields& fields, RunConfig& run) {
   if (run.checkpoint) run.checkpoint_every = parse_interval(run.checkpoint->every, fields);
   fields.feature("average", run.average,
                  "an average of the weights over the steps, usually evaluated in their place");
+  fields.feature("lookahead", run.lookahead,
+                 "slow weights, to which the trained ones return every few steps (Zhang et al. "
+                 "2019)");
+  if (run.average && run.lookahead) {
+    fields.error("lookahead",
+                 "'lookahead' and 'average' exclude each other: each keeps the second "
+                 "copy of the weights; remove one of them");
+  }
   fields.feature("train_eval", run.train_eval,
                  "training metrics without augmentation and dropout, on a fixed subset");
   fields.feature("early_stop", run.early_stop, "stop when nothing improves any more");

@@ -16,6 +16,7 @@
 #include "config/node.h"
 #include "ops/loss.h"
 #include "ops/metric.h"
+#include "optim/lookahead.h"
 #include "optim/optimizer.h"
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
@@ -102,6 +103,7 @@ struct RunConfig {
   std::optional<CheckpointConfig> checkpoint = CheckpointConfig{};
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<AverageConfig> average;
+  std::optional<Lookahead> lookahead;
   std::optional<TrainEvalConfig> train_eval;
   std::optional<EarlyStopConfig> early_stop;
   std::optional<PlateauConfig> plateau;

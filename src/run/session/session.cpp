@@ -58,6 +58,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   const ScheduleContext context{
       .base = run_.optimizer->rate, .steps = batch_.all_steps, .steps_per_epoch = batch_.steps};
   if (schedule_) check_rates(*schedule_, context);
+  if (run_.lookahead && run_.lookahead->schedule) {
+    check_rates(*run_.lookahead->schedule, run_.lookahead->context_of(context));
+  }
   choice.begins(RunPhase::building);
   model_ = std::make_unique<Model>(
       graph, device_.compute(),

@@ -109,6 +109,10 @@ TrainingGraph training_graph_of(const RunConfig& run, Graph network,
 }
 
 std::optional<AverageOptions> average_options(const RunConfig& run) {
+  if (run.lookahead) {
+    return AverageOptions{
+        .judged = false, .looks_ahead = true, .statistics = run.lookahead->statistics};
+  }
   if (!run.average) return std::nullopt;
   return AverageOptions{.rule = {.decay = run.average->ema, .warmup = run.average->warmup},
                         .judged = run.average->judged == AverageConfig::Judged::average};
@@ -136,6 +140,7 @@ StepOptions step_options(const RunConfig& run, const SessionDevice& device, cons
           .results = device.results_kept,
           .loss_scale = loss_scale_of(run),
           .parameters = parameter_overrides(run, network, steps, diagnostics),
+          .lookahead = run.lookahead,
           .transport = transport_of(run)};
 }
 

@@ -32,7 +32,7 @@ namespace trainyard {
 /// The training graph of a run at this batch, with usual_fields().
 [[nodiscard]] TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch);
 
-/// The average of the weights that the run asks for.
+/// The average of the weights that the run asks for, or its slow weights.
 [[nodiscard]] std::optional<AverageOptions> average_options(const RunConfig& run);
 
 /// `shards`: see shards_of_rank(). `statistics` outlives the model; null: one rank. `val_samples`:

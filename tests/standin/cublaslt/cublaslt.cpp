@@ -110,10 +110,13 @@ cublasStatus_t launch(const Product& product, const Addresses& addresses, int de
                       cudaStream_t stream) {
   if (device_of(stream) != device) return CUBLAS_STATUS_EXECUTION_FAILED;
   const cudaError_t error = enqueue(stream, "matrix product", [=] {
-    if (is_in_device_memory(product, addresses)) {
-      compute(product, addresses);
-    } else {
-      break_device(device, cudaErrorIllegalAddress);
+    for (std::int32_t i = 0; i < product.batch; ++i) {
+      const Addresses own = of_batch(product, addresses, i);
+      if (is_in_device_memory(product, own)) {
+        compute(product, own);
+      } else {
+        break_device(device, cudaErrorIllegalAddress);
+      }
     }
     return true;
   });
@@ -166,6 +169,12 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaData
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t matrix) {
   return destroy<Matrix>(matrix);
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t matrix,
+                                                cublasLtMatrixLayoutAttribute_t name,
+                                                const void* value, std::size_t bytes) {
+  return set<Matrix>(matrix, name, value, bytes);
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* made) {
@@ -270,6 +279,17 @@ std::size_t size_of(cublasLtMatmulPreferenceAttributes_t name) {
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
       return sizeof(std::uint32_t);
+    default:
+      return 0;
+  }
+}
+
+std::size_t size_of(cublasLtMatrixLayoutAttribute_t name) {
+  switch (name) {
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+      return sizeof(std::int32_t);
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+      return sizeof(std::int64_t);
     default:
       return 0;
   }

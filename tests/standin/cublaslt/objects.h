@@ -42,10 +42,18 @@ struct Description {
   AttributeMap attributes = {};
 };
 
-/// Columns are `stride` elements apart.
+/// Columns are `stride` elements apart, and the matrices of a batch as its attributes say.
 struct Matrix {
   cudaDataType_t type;
   std::int64_t rows, columns, stride;
+  AttributeMap attributes = {};
+
+  [[nodiscard]] std::int32_t batch() const {
+    return attributes.get(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, std::int32_t{1});
+  }
+  [[nodiscard]] std::int64_t offset() const {
+    return attributes.get(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, std::int64_t{0});
+  }
 };
 
 struct Preference {
@@ -55,5 +63,6 @@ struct Preference {
 /// Bytes of an attribute; 0 for one that is not supported here.
 [[nodiscard]] std::size_t size_of(cublasLtMatmulDescAttributes_t name);
 [[nodiscard]] std::size_t size_of(cublasLtMatmulPreferenceAttributes_t name);
+[[nodiscard]] std::size_t size_of(cublasLtMatrixLayoutAttribute_t name);
 
 }  // namespace standin::cublaslt

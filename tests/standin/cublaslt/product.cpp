@@ -32,7 +32,8 @@ bool is_sound(const Matrix& matrix) {
 }
 
 bool is_same(const Matrix& a, const Matrix& b) {
-  return a.type == b.type && a.rows == b.rows && a.columns == b.columns && a.stride == b.stride;
+  return a.type == b.type && a.rows == b.rows && a.columns == b.columns && a.stride == b.stride &&
+         a.batch() == b.batch() && a.offset() == b.offset();
 }
 
 /// cuBLASLt's table of types: sums in f32 of factors of one type, to that type or to f32.
@@ -113,7 +114,8 @@ std::uint64_t Product::key() const {
   for (const std::int64_t part :
        {rows, columns, depth, a_stride, b_stride, d_stride, std::int64_t{a_transposed},
         std::int64_t{b_transposed}, static_cast<std::int64_t>(factors),
-        static_cast<std::int64_t>(result), std::int64_t{tf32}, std::int64_t{adds_bias}}) {
+        static_cast<std::int64_t>(result), std::int64_t{tf32}, std::int64_t{adds_bias},
+        std::int64_t{batch}, a_offset, b_offset, d_offset}) {
     key = key * 1000003 + static_cast<std::uint64_t>(part);
   }
   return key;
@@ -128,6 +130,7 @@ std::optional<Product> read_product(const Description& description, const Matrix
   const auto factors = type_of(a.type), result = type_of(d.type);
   if (!factors || !result || a.type != b.type || !is_same(c, d)) return std::nullopt;
   if (!is_sound(a) || !is_sound(b) || !is_sound(d)) return std::nullopt;
+  if (a.batch() < 1 || a.batch() != b.batch() || a.batch() != d.batch()) return std::nullopt;
   const bool tf32 = description.sums == CUBLAS_COMPUTE_32F_FAST_TF32;
   if ((description.sums != CUBLAS_COMPUTE_32F && !tf32) || description.scale != CUDA_R_32F) {
     return std::nullopt;
@@ -152,12 +155,28 @@ std::optional<Product> read_product(const Description& description, const Matrix
                         .factors = *factors,
                         .result = *result,
                         .tf32 = tf32 && *factors == DType::f32,
-                        .adds_bias = epilogue == CUBLASLT_EPILOGUE_BIAS};
+                        .adds_bias = epilogue == CUBLASLT_EPILOGUE_BIAS,
+                        .batch = d.batch(),
+                        .a_offset = a.offset(),
+                        .b_offset = b.offset(),
+                        .d_offset = d.offset()};
   // One of the two ways of summing starts with a bias.
   const bool begins_with_bias = product.a_transposed || !product.adds_bias;
   return fits_types(product) && fits_extents(product, a, b) && begins_with_bias
              ? std::optional(product)
              : std::nullopt;
+}
+
+Addresses of_batch(const Product& product, const Addresses& first, std::int32_t index) {
+  const auto moved = [index](void* at, std::int64_t elements, DType type) -> void* {
+    return static_cast<std::byte*>(at) +
+           index * elements * static_cast<std::int64_t>(bytes_of(type));
+  };
+  Addresses own = first;
+  own.a = moved(first.a, product.a_offset, product.factors);
+  own.b = moved(first.b, product.b_offset, product.factors);
+  own.d = moved(first.d, product.d_offset, product.result);
+  return own;
 }
 
 bool is_in_device_memory(const Product& product, const Addresses& addresses) {

@@ -22,7 +22,9 @@ struct Product {
   trainyard::DType factors = trainyard::DType::f32, result = trainyard::DType::f32;
   bool tf32 = false;       // f32 factors are rounded to TF32
   bool adds_bias = false;  // [rows], of the result's type
-  float beta = 0;          // factor of what is there; no part of the algorithm
+  std::int32_t batch = 1;  // products, whose matrices are so many elements apart:
+  std::int64_t a_offset = 0, b_offset = 0, d_offset = 0;
+  float beta = 0;  // factor of what is there; no part of the algorithm
 
   /// A number that identifies the product, stored in algorithms.
   [[nodiscard]] std::uint64_t key() const;
@@ -44,6 +46,9 @@ struct Addresses {
   void* workspace = nullptr;  // for the sums; null: in host memory
 };
 
+/// The addresses of one product of a batch, counted from 0.
+[[nodiscard]] Addresses of_batch(const Product& product, const Addresses& first,
+                                 std::int32_t index);
 /// Whether all memory of the product is device memory.
 [[nodiscard]] bool is_in_device_memory(const Product& product, const Addresses& addresses);
 void compute(const Product& product, const Addresses& addresses);

@@ -213,6 +213,28 @@ TEST_CASE("sums start with a bias in f32, as on the reference device") {
         reference.run(Pass::forward_train, stored(x, DType::f32), stored(y, DType::f32), w, bias));
 }
 
+TEST_CASE("a batch of products has the bits of each alone") {
+  constexpr std::int64_t kRows = 3, kDepth = 5, kCount = 4, kSize = kRows * kDepth;
+  const Floats a = random_values(kCount * kSize, 1);
+  const OnDevice left(stored(a, DType::f32)), workspace(stored(Floats(4096), DType::f32));
+  const OnDevice result(stored(Floats(kCount * kRows * kRows), DType::f32));
+  MatmulShape shape{.rows = kRows, .columns = kRows, .depth = kDepth, .b_transposed = true};
+  shape.alignment = 4;
+  shape.batch = kCount;
+  const Matmul batch(stand_in(), shape, kRoom);
+  const TestStream stream;
+  batch.run(stream.handle, left.data, left.data, result.data, workspace.data);
+  REQUIRE(stream.wait() == cudaSuccess);
+  shape.batch = 1;
+  std::vector<std::byte> apart;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    const Floats own(a.begin() + i * kSize, a.begin() + (i + 1) * kSize);
+    const auto bytes = multiply(shape, own, own, {0}, kRoom);
+    apart.insert(apart.end(), bytes.begin(), bytes.end());
+  }
+  CHECK(result.bytes(apart.size()) == apart);
+}
+
 TEST_CASE("TF32 rounds f32 factors and no others") {
   const Layer layer;
   const Floats x = random_values(layer.samples * layer.features, 1);

@@ -13,6 +13,7 @@
 #include "compute/devices/cuda/cuda_executors.h"
 #include "compute/executor.h"
 #include "compute/matmul/cublaslt/matmul.h"
+#include "compute/matmul/matrix_products.h"
 
 namespace trainyard::cudnn {
 
@@ -62,5 +63,10 @@ using ContextPtr = std::shared_ptr<Context>;
                                                    const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_recurrent(const ContextPtr& context,
                                                        const StepDescription& step);
+/// A product on the context's stream of factors of this type, in f32; see MatmulShape::tf32.
+[[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ContextPtr& context,
+                                                                 const ProductShape& shape,
+                                                                 DType factors, bool tf32,
+                                                                 std::size_t workspace_cap);
 
 }  // namespace trainyard::cudnn

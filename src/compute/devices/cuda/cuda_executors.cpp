@@ -42,6 +42,12 @@ class Executors final : public DeviceExecutors, public WeightPacking {
                                                       DType storage) const override {
     return packing_->make_unpack(shapes, storage);
   }
+  [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
+                                                                   DType type,
+                                                                   int /*threads*/) const override {
+    constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // as NVIDIA advises for Hopper
+    return cudnn::make_matrix_product(context_, shape, type, true, kWorkspace);
+  }
   [[nodiscard]] const StepQueues* queues() const override { return queues_ ? &*queues_ : nullptr; }
   [[nodiscard]] std::string libraries() const override {
     return "cuDNN " + context_->library().version();

@@ -11,7 +11,7 @@
 #include "compute/channel_rows.h"
 #include "compute/conv/conv_step.h"
 #include "compute/executor.h"
-#include "compute/matmul/product_shape.h"
+#include "compute/matmul/matrix_products.h"
 #include "compute/weight_packing.h"
 #include "device/device.h"
 #include "tensor/layout.h"
@@ -42,19 +42,12 @@ void narrow_conv(cudaStream_t stream, DType type, const ConvStep& step, const vo
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
                                                       const StepDescription& step);
-/// A product of a recurrent layer, of factors of the storage type.
-class StreamProduct {
- public:
-  virtual ~StreamProduct() = default;
-  [[nodiscard]] virtual std::size_t workspace_bytes() const = 0;
-  /// Enqueues d = a * b.
-  virtual void run(const void* a, const void* b, float* d, void* workspace) const = 0;
-};
-/// Makes the products of a layer, each within `workspace_left` bytes.
+/// Makes the products of a recurrent layer, of factors of the storage type and in f32, each within
+/// `workspace_left` bytes.
 class StreamProducts {
  public:
   virtual ~StreamProducts() = default;
-  [[nodiscard]] virtual std::unique_ptr<StreamProduct> make(const ProductShape& shape,
+  [[nodiscard]] virtual std::unique_ptr<MatrixProduct> make(const ProductShape& shape,
                                                             std::size_t workspace_left) const = 0;
 };
 /// The executor of a recurrent layer on the stream that its products are enqueued on.

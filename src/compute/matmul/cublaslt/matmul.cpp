@@ -29,21 +29,28 @@ cublasLtMatmulDesc_t new_product(const MatmulLibrary& library, const MatmulShape
   return product;
 }
 
-/// A row-major matrix [rows, columns], which cuBLASLt reads as its transpose.
+/// Row-major matrices [rows, columns], one after the other, which cuBLASLt reads as transposes.
 cublasLtMatrixLayout_t new_matrix(const MatmulLibrary& library, DType type, std::int64_t rows,
-                                  std::int64_t columns) {
+                                  std::int64_t columns, std::int32_t batch) {
   cublasLtMatrixLayout_t matrix = nullptr;
   library.check(
       library.call().create_matrix(&matrix, cuda_type(type), static_cast<std::uint64_t>(columns),
                                    static_cast<std::uint64_t>(rows), columns),
       "describing a matrix");
+  if (batch == 1) return matrix;
+  const auto set = [&](cublasLtMatrixLayoutAttribute_t name, const auto& value) {
+    library.check(library.call().set_matrix(matrix, name, &value, sizeof value),
+                  "describing a batch of matrices");
+  };
+  set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batch);
+  set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, rows * columns);
   return matrix;
 }
 
 cublasLtMatrixLayout_t new_factor(const MatmulLibrary& library, DType type, std::int64_t rows,
-                                  std::int64_t columns, bool transposed) {
-  return transposed ? new_matrix(library, type, columns, rows)
-                    : new_matrix(library, type, rows, columns);
+                                  std::int64_t columns, std::int32_t batch, bool transposed) {
+  return transposed ? new_matrix(library, type, columns, rows, batch)
+                    : new_matrix(library, type, rows, columns, batch);
 }
 
 }  // namespace
@@ -59,6 +66,7 @@ MatmulFunctions MatmulLibrary::functions_at(const std::filesystem::path& path) {
                 {"cublasLtMatmulDescSetAttribute", all.set_product},
                 {"cublasLtMatrixLayoutCreate", all.create_matrix},
                 {"cublasLtMatrixLayoutDestroy", all.destroy_matrix},
+                {"cublasLtMatrixLayoutSetAttribute", all.set_matrix},
                 {"cublasLtMatmulPreferenceCreate", all.create_preference},
                 {"cublasLtMatmulPreferenceDestroy", all.destroy_preference},
                 {"cublasLtMatmulPreferenceSetAttribute", all.set_preference},
@@ -86,11 +94,13 @@ void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
 Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap)
     : library_(&library),
       product_(new_product(library, shape), library.call().destroy_product),
-      left_(new_factor(library, shape.factors, shape.depth, shape.columns, shape.b_transposed),
+      left_(new_factor(library, shape.factors, shape.depth, shape.columns, shape.batch,
+                       shape.b_transposed),
             library.call().destroy_matrix),
-      right_(new_factor(library, shape.factors, shape.rows, shape.depth, shape.a_transposed),
+      right_(new_factor(library, shape.factors, shape.rows, shape.depth, shape.batch,
+                        shape.a_transposed),
              library.call().destroy_matrix),
-      result_(new_matrix(library, shape.result, shape.rows, shape.columns),
+      result_(new_matrix(library, shape.result, shape.rows, shape.columns, shape.batch),
               library.call().destroy_matrix),
       adds_(shape.adds) {
   const cublasOperation_t turn = CUBLAS_OP_T;

@@ -26,6 +26,7 @@ struct MatmulFunctions {
   decltype(&cublasLtMatmulDescSetAttribute) set_product;
   decltype(&cublasLtMatrixLayoutCreate) create_matrix;
   decltype(&cublasLtMatrixLayoutDestroy) destroy_matrix;
+  decltype(&cublasLtMatrixLayoutSetAttribute) set_matrix;
   decltype(&cublasLtMatmulPreferenceCreate) create_preference;
   decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference;
   decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
@@ -87,6 +88,7 @@ struct MatmulShape {
   bool bias = false;             // an f32 bias [columns] may be added to every row (adds_bias())
   bool adds = false;             // the product is added to d, in f32; the sum is rounded
   std::uint32_t alignment = 16;  // bytes that all addresses are multiples of
+  std::int32_t batch = 1;        // products of matrices that follow one another in memory
 };
 
 /// One product, ready to run: the first algorithm that cuBLASLt proposes within the workspace.
