@@ -52,6 +52,34 @@ function(ty_library name)
   target_link_libraries(ty_${name} PUBLIC trainyard_options ${arg_LINK} PRIVATE ${arg_PRIVATE})
 endfunction()
 
+# ty_files(NAME HEADER ARRAY patterns...)
+# Makes the files of this folder that match one of the patterns part of a library: HEADER, "folder/file.h", has the array ARRAY
+# of their names and texts.
+function(ty_files name header array)
+  ty_sources(files ${ARGN})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(entries "")
+  foreach(file ${files})
+    get_filename_component(file_name ${file} NAME)
+    file(READ ${file} text)
+    string(APPEND entries "    {\"${file_name}\", R\"TEXT(${text})TEXT\"},\n")
+  endforeach()
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/files/${header} CONTENT
+"#pragma once
+
+#include <string_view>
+#include <utility>
+
+namespace trainyard {
+
+inline constexpr std::pair<std::string_view, std::string_view> ${array}[] = {
+${entries}};
+
+}  // namespace trainyard
+")
+  target_include_directories(ty_${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/files)
+endfunction()
+
 # The tests labelled "threads", of code that starts its own threads: those run under TSan.
 add_custom_target(tests_of_threads)
 

@@ -24,7 +24,7 @@ struct View {
                            // image is reflected without the edge itself (PyTorch's `reflect`)
   double weight = 1;       // in the mean
 };
-/// Of each sample, in the order of the sum; weights add up to 1.
+/// The views of each sample, in the order of the sum; weights add up to 1.
 [[nodiscard]] std::span<const View> views_of(ViewSet set);
 
 /// Throws Error{command_line} for views of samples that are no images: `image` is [c, h, w].

@@ -19,13 +19,13 @@ struct Lookahead {
   bool statistics = true;                    // of running statistics, too
 
   [[nodiscard]] ScheduleContext context_of(const ScheduleContext& run) const {
-    return {.base = pull, .epochs = run.epochs, .steps_per_epoch = run.steps_per_epoch};
+    return {.base = pull, .steps = run.steps, .steps_per_epoch = run.steps_per_epoch};
   }
   /// The pull at the end of step `step`, counted from 0; below 0: there is none. After the run's
   /// last step the trained weights are the slow ones. Throws as Schedule::rate().
   [[nodiscard]] double pull_after(std::int64_t step, const ScheduleContext& run) const {
     if ((step + 1) % every == 0) return schedule ? schedule->rate(step, context_of(run)) : pull;
-    return step + 1 == run.epochs * run.steps_per_epoch ? 0 : -1;
+    return step + 1 == run.steps ? 0 : -1;
   }
 };
 

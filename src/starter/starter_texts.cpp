@@ -8,14 +8,14 @@
 namespace trainyard {
 namespace {
 
-std::string_view text_of_file(std::string_view name) {
+std::string_view text_of_file(const std::string& name) {
   const auto file =
-      std::ranges::find(kStarterFiles, name, [](const auto& own) { return own.first; });
+      std::ranges::find(kStarterFiles, name + ".yaml", [](const auto& own) { return own.first; });
   TY_CHECK(file != std::end(kStarterFiles), "a file in src/starter/files");
   return file->second;
 }
 
-StarterTexts texts_of_files(std::string_view config, const std::string& network) {
+StarterTexts texts_of_files(const std::string& config, const std::string& network) {
   return {text_of_file(config), text_of_file(network + "_network")};
 }
 

@@ -16,7 +16,7 @@ namespace trainyard {
 /// Products of the batches, and memory that these share: they are computed one after the other.
 class MatrixBatches {
  public:
-  /// Of the parameters of `spans`, each with two axes or more. The model must outlive it.
+  /// Batches of the parameters of `spans`, each with two axes or more. The model must outlive it.
   MatrixBatches(const Model& model, const Muon& rule, const ChunkSpans& spans);
   [[nodiscard]] std::span<const MatrixBatch> view() const { return batches_; }
 

@@ -25,8 +25,8 @@ class MatrixProduct {
 class MatrixProducts {
  public:
   virtual ~MatrixProducts() = default;
-  /// Of elements of `type`, f32, or f64 on the reference device. GPUs round f32 to TF32 (10 bits of
-  /// mantissa) and sum in f32. The bits do not depend on the number of threads.
+  /// A product of elements of `type`, f32, or f64 on the reference device. GPUs round f32 to TF32
+  /// (10 bits of mantissa) and sum in f32. The bits do not depend on the number of threads.
   [[nodiscard]] virtual std::unique_ptr<MatrixProduct> make_matrix_product(
       const ProductShape& shape, DType type, int threads) const = 0;
 };
