@@ -22,7 +22,7 @@
 #include "run/config/parameter_overrides.h"
 #include "run/session/session_model.h"
 #include "train/train_step.h"
-#include "training_samples.h"
+#include "training_goldens.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -30,7 +30,6 @@ using namespace trainyard::test;
 namespace {
 
 constexpr std::int64_t kSteps = 10;
-const std::string kRoot = TY_SOURCE_DIR;
 
 /// Bound and centre of a parameter's noise, as in the script.
 struct Range {
@@ -71,34 +70,6 @@ void set_weights(Model& model) {
     set_noise(entry, variance ? Range{.bound = 0.25, .centre = 1} : Range{}, type,
               model.memory().running());
   }
-}
-
-std::vector<double> numbers(const config::Node& list) {
-  std::vector<double> values;
-  for (const config::Node& item : list.items) values.push_back(item.real);
-  return values;
-}
-
-Losses losses_of(const config::Node& node) {
-  Losses losses{.batch = node.find("batch")->integer, .of_sets = {}, .spread = {}};
-  for (const config::Node& set : node.find("losses")->items) {
-    losses.of_sets.push_back(numbers(set));
-  }
-  if (const config::Node* spread = node.find("spread")) {
-    for (const config::Node& set : spread->items) losses.spread.push_back(numbers(set));
-  }
-  return losses;
-}
-
-Golden load_golden(const std::string& name, const std::string& file, const std::string& overrides) {
-  const config::Node all = config::load_yaml(kRoot + "/tests/golden/training.yaml");
-  const config::Node& node = *all.find("networks")->find(name);
-  return {.name = name,
-          .file = file,
-          .overrides = overrides,
-          .rate = node.find("rate")->real,
-          .in_double = losses_of(*node.find("double")),
-          .in_float = node.find("float") == nullptr ? Losses{} : losses_of(*node.find("float"))};
 }
 
 /// Removes dropout: the goldens have none.
@@ -186,7 +157,7 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
   set_weights(model);
   model.publish_weights(WeightChange::load);
   TrainStep train_step(model, *communicator, usual, nullptr,
-                       {.base = usual.rate, .steps_per_epoch = kSteps},
+                       {.base = usual.rate, .steps = kSteps, .steps_per_epoch = kSteps},
                        {.parameters = optimizers.overrides, .lookahead = optimizers.run.lookahead});
   Samples samples(golden, set, batch);
   std::vector<double> losses;
@@ -233,92 +204,6 @@ void check_float(const Golden& golden, CpuExecutorSettings::Winograd winograd) {
 void check_cpu(const Golden& golden) {
   check_float(golden, CpuExecutorSettings::Winograd::off);
   check_float(golden, CpuExecutorSettings::Winograd::fewest);
-}
-
-Golden resnet20() { return load_golden("resnet20", "resnet_cifar.yaml", "{vars: {n: 3}}"); }
-Golden minigooglenet() { return load_golden("minigooglenet", "minigooglenet.yaml", "{}"); }
-Golden keras_cnn() { return load_golden("keras_cnn", "keras_cnn.yaml", "{}"); }
-Golden resnet_v2() { return load_golden("resnet_v2", "resnet_v2_cifar.yaml", "{vars: {n: 2}}"); }
-Golden grouped() {
-  return load_golden("grouped", "resnext29_cifar.yaml", "{vars: {card: 4, width: 8, n: 1}}");
-}
-
-/// The same with batch norms whose statistics are fixed.
-Golden fixed_statistics() {
-  Golden golden =
-      load_golden("fixed_statistics", "resnext29_cifar.yaml", "{vars: {card: 4, width: 8, n: 1}}");
-  golden.fixed_statistics = true;
-  return golden;
-}
-
-/// Two outputs, class weights and an ignored label.
-Golden two_heads() {
-  Golden golden = load_golden("two_heads", "../tests/golden/two_heads.yaml", "{}");
-  golden.heads = {{.output = "aux", .weight = 0.25}};
-  golden.class_weights = {1, 2, 0.5, 1, 1, 0.25, 1, 0, 1, 4};
-  return golden;
-}
-
-/// Two outputs with smoothed losses of samples that are mixed.
-Golden mixed() {
-  Golden golden = load_golden("mixed", "../tests/golden/two_heads.yaml", "{}");
-  golden.heads = {{.label_smoothing = 0.125, .output = "aux", .weight = 0.25}};
-  golden.smoothing = 0.125;
-  golden.mixed = true;
-  return golden;
-}
-
-/// Muon of all matrices in torch's form, and of filters in airbench's.
-Golden muon() {
-  Golden golden = load_golden("muon", "../tests/golden/matrices.yaml", "{}");
-  golden.optimizer =
-      "{muon: {lr: $rate, rest: {adamw: {lr: 0.01, form: torch, epsilon: 1e-8, decay_on: [bias, "
-      "gamma, beta]}}}}";
-  return golden;
-}
-Golden airbench() {
-  Golden golden = load_golden("airbench", "../tests/golden/matrices.yaml", "{}");
-  golden.parameters =
-      "{conv*.weight: {optimizer: {muon: {form: airbench, lr: 0.24, momentum: 0.6}}}}";
-  return golden;
-}
-
-Golden lookahead() {
-  Golden golden = load_golden("lookahead", "../tests/golden/matrices.yaml", "{}");
-  golden.lookahead = "{every: 3}";
-  return golden;
-}
-Golden scheduled_lookahead() {
-  Golden golden = load_golden("scheduled_lookahead", "../tests/golden/matrices.yaml", "{}");
-  golden.lookahead =
-      "{every: 2, pull: 1, schedule: {expression: $1 - 0.95**2 * ((step + 1) / steps)**3}}";
-  return golden;
-}
-
-/// PyTorch's LSTM, and Keras's gates by their formula.
-Golden recurrent() {
-  return load_golden("recurrent", "../tests/golden/recurrent.yaml",
-                     "{defaults: {lstm: {gates: sigmoid}}}");
-}
-Golden keras_recurrent() {
-  return load_golden("keras_recurrent", "../tests/golden/recurrent.yaml", "{}");
-}
-/// Sequences that end early, as PyTorch packs them; read in both directions.
-Golden with_lengths(const std::string& name) {
-  Golden golden =
-      load_golden(name, "../tests/golden/" + name + ".yaml",
-                  "{defaults: {lstm: {gates: sigmoid}, gru: {gates: sigmoid, reset: after}}}");
-  golden.lengths = true;
-  return golden;
-}
-Golden lengths() { return with_lengths("lengths"); }
-Golden bidirectional() { return with_lengths("bidirectional"); }
-/// A label at every position of a sequence of tokens.
-Golden sequence() {
-  Golden golden = load_golden("sequence", "../tests/golden/sequence.yaml", "{}");
-  golden.tokens = 12;
-  golden.classes = 50;
-  return golden;
 }
 
 }  // namespace
