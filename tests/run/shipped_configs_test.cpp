@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 struct Shipped {
   const char* name;
-  std::int64_t trainable, batch, epochs;
-  double rate;
+  std::int64_t trainable, batch;
+  double epochs, rate;
   std::vector<std::string> augmentations;
 };
 
@@ -80,6 +80,8 @@ const std::vector<Shipped> kRecipes{
     {"vgg16_bn_cifar10", 14'728'266, 128, 200, 0.1, kCrop},
     {"mobilenet_v2_cifar10", 2'236'682, 128, 200, 0.1, kCrop},
     {"convmixer_cifar10", 594'186, 512, 25, 0.05, {"hflip", "rand_augment"}},
+    {"airbench94_cifar10", 1'971'640, 1024, 9.9, 1.5, {"hflip", "pad_crop"}},
+    {"airbench94_muon_cifar10", 1'971'640, 2000, 8, 0.24, {"hflip", "pad_crop"}},
     {"resnet18_imagenet", 11'689'512, 256, 90, 0.1, kInception},
     {"resnet34_imagenet", 21'797'672, 256, 90, 0.1, kInception},
     {"resnet50_imagenet", 25'557'032, 256, 90, 0.1, kInception},
