@@ -19,19 +19,18 @@ struct ProductOf {
 template <class T>
 struct ProductsOf {
   using Factor = T;
-  std::shared_ptr<const StreamProducts> products;
+  MakeProduct make_product;
   [[nodiscard]] ProductOf<T> make(const ProductShape& shape, std::size_t workspace_left) const {
-    return {products->make(shape, workspace_left)};
+    return {make_product(shape, workspace_left)};
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_recurrent_on(cudaStream_t stream,
-                                            std::shared_ptr<const StreamProducts> products,
+std::unique_ptr<Executor> make_recurrent_on(cudaStream_t stream, const MakeProduct& make_product,
                                             const StepDescription& step) {
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
-    return trainyard::make_recurrent_on<T>(step, CudaLauncher(stream), ProductsOf<T>{products});
+    return trainyard::make_recurrent_on<T>(step, CudaLauncher(stream), ProductsOf<T>{make_product});
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "compute/channel_rows.h"
@@ -42,17 +43,12 @@ void narrow_conv(cudaStream_t stream, DType type, const ConvStep& step, const vo
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
                                                       const StepDescription& step);
-/// Makes the products of a recurrent layer, of factors of the storage type and in f32, each within
-/// `workspace_left` bytes.
-class StreamProducts {
- public:
-  virtual ~StreamProducts() = default;
-  [[nodiscard]] virtual std::unique_ptr<MatrixProduct> make(const ProductShape& shape,
-                                                            std::size_t workspace_left) const = 0;
-};
+/// Makes a product of factors of the storage type, in f32, within so many bytes of workspace.
+using MakeProduct =
+    std::function<std::unique_ptr<MatrixProduct>(const ProductShape& shape, std::size_t cap)>;
 /// The executor of a recurrent layer on the stream that its products are enqueued on.
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent_on(
-    cudaStream_t stream, std::shared_ptr<const StreamProducts> products,
-    const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent_on(cudaStream_t stream,
+                                                          const MakeProduct& make_product,
+                                                          const StepDescription& step);
 
 }  // namespace trainyard::cudnn
