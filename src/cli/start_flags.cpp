@@ -109,9 +109,15 @@ std::vector<std::string> all_overrides(const StartFlags& flags) {
 
 }  // namespace
 
-std::optional<InitialWeights> initial_weights(const TrainedFlags& flags) {
-  if (flags.init.empty()) return std::nullopt;
-  return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
+InitFlags init_flags(const TrainedFlags& flags, const RunConfig& run) {
+  if (!flags.init.empty() || !run.init) return {.from = flags.init, .skip = flags.init_skip};
+  return {.from = run.init->from.path, .skip = run.init->skip};
+}
+
+std::optional<InitialWeights> initial_weights(const TrainedFlags& flags, const RunConfig& run) {
+  const InitFlags init = init_flags(flags, run);
+  if (init.from.empty()) return std::nullopt;
+  return read_initial_weights(init);
 }
 
 TrainingRequest request_of(const StartFlags& flags, const Context& context) {
