@@ -288,7 +288,7 @@ expect_out_match '^configs:
 models:
   tiny_net  +A network of one layer
 /.*/share/trainyard/configs:
-  cnn_cifar10 '
+  airbench94_cifar10 '
 for file in "$source_dir"/configs/*.yaml "$source_dir"/models/*.yaml; do
   grep -qx "  $(basename "$file" .yaml)\( .*\)\?" <<<"$out" || fail "expected $file"
 done

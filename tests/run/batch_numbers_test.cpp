@@ -97,7 +97,7 @@ TEST_CASE("settings that a run cannot have are refused with what they may be") {
          "'often'"},
         {"train_eval=500 steps",
          "'every' must be a number of epochs, such as '5 epochs', found '500 steps'"},
-        {"epochs=0", "'epochs' must be a number above 0 up to 1000000000, found number 0"},
+        {"epochs=0", "'epochs' must be a number above 0 and at most 1e+09, found number 0"},
         {"steps=0", "'steps' must be a whole number of at least 1, found number 0"}}) {
     CAPTURE(setting);
     CHECK(refused(test::kTinyRun, setting).find(message) != std::string::npos);

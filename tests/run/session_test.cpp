@@ -75,7 +75,7 @@ TEST_CASE("whitening filters are made of the training samples, for a first convo
   REQUIRE(found->bytes.size() == expected.size() * sizeof(float));
   CHECK(std::memcmp(found->bytes.data(), expected.data(), found->bytes.size()) == 0);
   const std::string wanted =
-      "3:40: 'init: whitening' requires a convolution of the network's input, without groups and "
+      "3:38: 'init: whitening' requires a convolution of the network's input, without groups and "
       "dilation, with two filters for each value of a patch, found ";
   const std::pair<const char*, const char*> refused[] = {
       {"conv: {filters: 12, kernel: 2, init: whitening}", "12 filters; use 24"},

@@ -93,8 +93,8 @@ TEST_CASE("the CUDA plan of every shipped run and network obeys the rules, at ev
       const MemoryForecast memory = forecast(plans, shipped.graph, {.target = target, .slots = 1});
       CHECK(memory.weights >= static_cast<std::size_t>(plans.blocks.parameter_elements) * 4);
       CHECK(memory.activations > activation_bytes(shipped.graph.graph, target.storage) / 4);
-      // A step, and one that runs beside it.
-      CHECK(memory.workspace <= 2 * target.workspace_cap);
+      // A step, and one that runs beside it, and gaps between tensors.
+      CHECK(memory.workspace <= 2 * target.workspace_cap + memory.activations / 50);
       CHECK(memory.activations + memory.workspace == plans.train->transient_bytes);
     }
   }
