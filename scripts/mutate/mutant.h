@@ -1,9 +1,9 @@
-// Changes of arithmetic that a run of a test program switches on by number: the environment variable
-// TRAINYARD_MUTANT names one. rewrite.py puts them into a copy of the sources, and every translation
-// unit of that copy includes this first.
+// Changes of arithmetic that a run of a test program switches on by number: the environment
+// variable TRAINYARD_MUTANT names one. rewrite.py puts them into a copy of the sources, and every
+// translation unit of that copy includes this first.
 //
-//   a + mutant(7) + b     a + b, or with change 7 another operator: all of them associate to the left
-//   a += mutant(7) += b   a += b, or another operand: assignments associate to the right
+//   a + mutant(7) + b     a + b, or with change 7 another operator: all of them associate to the
+//   left a += mutant(7) += b   a += b, or another operand: assignments associate to the right
 //   mutant(7)->*a         -a, or a
 //   mutant(7)(2.0)        2.0, or 3.0
 #pragma once
@@ -14,7 +14,7 @@
 namespace mutants {
 
 inline const int active = [] {
-  const char* number = std::getenv("TRAINYARD_MUTANT");
+  const char *number = std::getenv("TRAINYARD_MUTANT");
   return number == nullptr ? 0 : std::atoi(number);
 }();
 
@@ -42,18 +42,18 @@ struct Left {
   bool on;
 };
 
-#define TY_MUTANT_BINARY(op, other)                       \
-  template <class A>                                      \
-  constexpr Left<A> operator op(A a, Mutant mutant) {     \
-    return {a, mutant.on()};                              \
-  }                                                       \
-  template <class A, class B>                             \
-  constexpr auto operator op(Left<A> a, B b) {            \
-    using Result = decltype(a.value op b);                \
+#define TY_MUTANT_BINARY(op, other)                                     \
+  template <class A>                                                    \
+  constexpr Left<A> operator op(A a, Mutant mutant) {                   \
+    return {a, mutant.on()};                                            \
+  }                                                                     \
+  template <class A, class B>                                           \
+  constexpr auto operator op(Left<A> a, B b) {                          \
+    using Result = decltype(a.value op b);                              \
     if constexpr (requires { static_cast<Result>(a.value other b); }) { \
-      if (a.on) return static_cast<Result>(a.value other b); \
-    } /* else, as between iterators, there is no change */ \
-    return static_cast<Result>(a.value op b);             \
+      if (a.on) return static_cast<Result>(a.value other b);            \
+    } /* else, as between iterators, there is no change */              \
+    return static_cast<Result>(a.value op b);                           \
   }
 
 TY_MUTANT_BINARY(+, -)
@@ -83,9 +83,9 @@ constexpr B negated(B b) {
   }
 }
 
-#define TY_MUTANT_ASSIGNMENT(op, changed)        \
-  template <class B>                             \
-  constexpr B operator op(Mutant mutant, B b) {  \
+#define TY_MUTANT_ASSIGNMENT(op, changed)             \
+  template <class B>                                  \
+  constexpr B operator op(Mutant mutant, B b) {       \
     return mutant.on() ? static_cast<B>(changed) : b; \
   }
 
