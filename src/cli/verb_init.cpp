@@ -20,7 +20,7 @@ int init(const InitFlags& flags) {
   if (!flags.from.empty()) {
     if (data.kind != StarterKind::images) {
       refuse_command("--from fine-tunes on images: '" + flags.data +
-                     "' is no folder and no list of them");
+                     "' is neither a folder nor a list of them");
     }
     require_file("--from", flags.from, ErrorKind::checkpoint);
     weights = read_pretrained(flags.from);

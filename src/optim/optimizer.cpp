@@ -8,7 +8,7 @@ namespace {
 void declare_rest(config::Fields& fields, Optimizer& optimizer) {
   optimizer.where = fields.where();
   fields.one_of("rest", optimizer.rest,
-                "the optimizer of parameters that are no matrices, such as biases; its lr follows "
+                "the optimizer of parameters that are not matrices, such as biases; its lr follows "
                 "the schedule",
                 optimizer_kinds().first(optimizer_kinds().size() - 1));
   if (optimizer.rest && optimizer.rate == 0) {

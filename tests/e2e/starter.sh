@@ -286,7 +286,7 @@ expect_code 2
 expect_err "'./photos.yaml' exists"
 run "$train" init cifar10 --from resnet18.safetensors
 expect_code 2
-expect_err "--from fine-tunes on images: 'cifar10' is no folder and no list of them"
+expect_err "--from fine-tunes on images: 'cifar10' is neither a folder nor a list of them"
 run "$train" init photos --out new --from resnet19.safetensors
 expect_code 9
 expect_err "did you mean 'resnet18.safetensors'?"

@@ -113,7 +113,7 @@ TEST_CASE("parameters that are no matrices get the rest of an optimizer of matri
   CHECK(name_of("bn1.gamma") == "adam");
   CHECK(name_of("dense1.bias") == "sgd");
   CHECK_THROWS_WITH(overrides("{muon: {lr: 0.1}}"),
-                    "run.yaml:1:13: muon is for matrices, and 'conv1.bias' is none: give it an "
+                    "run.yaml:1:13: muon is for matrices, and 'conv1.bias' is not one: give it an "
                     "optimizer for such parameters, 'rest: {adamw: {lr: 3e-4}}'");
 }
 

@@ -88,9 +88,10 @@ void give_rest(const Optimizer& usual, const Graph& graph, ParameterOverrides& o
       if (!of_matrices(own.rule) || spec.shape.rank() > 1) continue;
       if (own.rest == nullptr) {
         return diagnostics.error(
-            own.where, fmt::format("{} is for matrices, and '{}' is none: give it an optimizer for "
-                                   "such parameters, 'rest: {{adamw: {{lr: 3e-4}}}}'",
-                                   own.name, name));
+            own.where,
+            fmt::format("{} is for matrices, and '{}' is not one: give it an optimizer for "
+                        "such parameters, 'rest: {{adamw: {{lr: 3e-4}}}}'",
+                        own.name, name));
       }
       overrides[name].optimizer = own.rest;
     }
