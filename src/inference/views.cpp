@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "data/augment/spatial_transform.h"
 
 namespace trainyard {
 namespace {
@@ -17,12 +18,6 @@ constexpr std::array kShifts = {
     View{.shift = 1, .weight = 0.125},
     View{.mirrored = true, .shift = 1, .weight = 0.125},
 };
-
-/// A place in [0, size) for one at most size - 1 outside.
-std::int64_t reflected(std::int64_t at, std::int64_t size) {
-  if (at < 0) return -at;
-  return at < size ? at : 2 * size - 2 - at;
-}
 
 }  // namespace
 
@@ -47,10 +42,12 @@ Batch ViewMaker::view(const Batch& batch, const View& view) {
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t plane = row / height * height;
     const float* const from =
-        batch.images.data() + (plane + reflected(row - plane + view.shift, height)) * width;
+        batch.images.data() +
+        (plane + extended_index(row - plane + view.shift, height, Fill::mirror)) * width;
     float* const to = seen_.data() + row * width;
     for (std::int64_t x = 0; x < width; ++x) {
-      to[x] = from[reflected((view.mirrored ? width - 1 - x : x) + view.shift, width)];
+      to[x] = from[extended_index((view.mirrored ? width - 1 - x : x) + view.shift, width,
+                                  Fill::mirror)];
     }
   }
   seen.images = seen_;

@@ -44,7 +44,7 @@ struct StepTensors {
   std::vector<TensorView> input_gradients = {};   // backward: written
   std::vector<TensorView> parameters = {};
   std::vector<TensorView> parameter_gradients = {};  // backward: overwritten
-  std::vector<TensorView> running = {};              // statistics, read by forward_eval
+  std::vector<TensorView> running = {};              // read by forward_eval, or fixed
   std::vector<TensorView> batch_statistics = {};     // written by forward_train, read by backward
   void* reserve = nullptr;                           // from forward_train to backward
   void* workspace = nullptr;                         // only for this step

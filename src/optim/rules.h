@@ -42,7 +42,7 @@
 
 namespace trainyard {
 
-/// Every optimizer, in the order of the reference.
+/// Every optimizer, in the order of the reference; Muon last, since its `rest` is one before it.
 using Optimizers = std::tuple<Sgd, Rmsprop, Adam, AdamW, Adamax, Nadam, Adagrad, Adadelta, Lars,
                               Lamb, Lion, AdaBelief, Muon>;
 

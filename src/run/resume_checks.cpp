@@ -42,7 +42,7 @@ std::optional<std::string> completion_text(const std::filesystem::path& folder,
   if (!status || status->state != RunState::completed) return std::nullopt;
   const std::int64_t per_epoch = std::max<std::int64_t>(1, status->steps_per_epoch);
   const std::int64_t steps = wanted.length.all_steps(per_epoch);
-  const std::int64_t epochs = (steps + per_epoch - 1) / per_epoch;
+  const std::int64_t epochs = wanted.length.all_epochs(per_epoch);
   if (status->at.step < steps) require_end_of_epoch(folder, *status, per_epoch);
   const std::string counts =
       std::to_string(status->at.epoch) + " of " + count_text(epochs, "epoch");

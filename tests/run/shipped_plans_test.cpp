@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "graph/include.h"
 #include "model/model_programs.h"
@@ -68,6 +69,17 @@ void check_plan(const Plan& plan) {
   }
 }
 
+/// A step has at most the cap, and those of the side queue share one: two caps at any time.
+void check_workspaces(const Plan& plan) {
+  std::set<TensorId> beside;
+  for (const PlanStep& step : plan.steps) {
+    if (step.workspace == kNoTensor) continue;
+    CHECK(plan.tensors[step.workspace].bytes <= plan.target.workspace_cap);
+    if (step.form.on_side_queue()) beside.insert(step.workspace);
+  }
+  CHECK(beside.size() <= 1);
+}
+
 /// Bytes of the network's activations at their own sizes, from the graph alone.
 std::size_t activation_bytes(const Graph& graph, DType storage) {
   std::size_t elements = 0;
@@ -93,7 +105,8 @@ TEST_CASE("the CUDA plan of every shipped run and network obeys the rules, at ev
       const MemoryForecast memory = forecast(plans, shipped.graph, {.target = target, .slots = 1});
       CHECK(memory.weights >= static_cast<std::size_t>(plans.blocks.parameter_elements) * 4);
       CHECK(memory.activations > activation_bytes(shipped.graph.graph, target.storage) / 4);
-      // A step, and one that runs beside it, and gaps between tensors.
+      check_workspaces(*plans.train);
+      // Gaps between tensors: at most 1.3 % of them, measured (airbench94_muon_cifar10).
       CHECK(memory.workspace <= 2 * target.workspace_cap + memory.activations / 50);
       CHECK(memory.activations + memory.workspace == plans.train->transient_bytes);
     }

@@ -1,5 +1,5 @@
 // The arithmetic of batch norm (Ioffe and Szegedy 2015), written once for both walks over a map:
-// rows of channels (functor/bn.h, as on GPUs) and blocks of channels (onednn/bn_planes.h). A walk
+// rows of channels (bn.h, as on GPUs) and blocks of channels (bn_planes.h, on CPUs). A walk
 // adds up the terms of each channel in its own order, in parts; how parts merge, what follows from
 // the totals and what happens to each value is here.
 #pragma once

@@ -97,14 +97,14 @@ BatchNumbers batch_numbers(const RunConfig& run, std::int64_t ranks, std::int64_
       .replica = replica_batch(run, ranks), .ranks = ranks, .global = global_batch(run, ranks)};
   numbers.steps = samples / numbers.global;
   numbers.dropped = samples - numbers.steps * numbers.global;
-  if (numbers.steps > 0) {
-    numbers.all_steps = run.length.all_steps(numbers.steps);
-    numbers.epochs = (numbers.all_steps + numbers.steps - 1) / numbers.steps;
-    return numbers;
+  if (numbers.steps == 0) {
+    throw Error(ErrorKind::config, "the training split has " + std::to_string(samples) +
+                                       " samples, fewer than one global batch of " +
+                                       std::to_string(numbers.global) + "; use a smaller batch");
   }
-  throw Error(ErrorKind::config, "the training split has " + std::to_string(samples) +
-                                     " samples, fewer than one global batch of " +
-                                     std::to_string(numbers.global) + "; use a smaller batch");
+  numbers.all_steps = run.length.all_steps(numbers.steps);
+  numbers.epochs = run.length.all_epochs(numbers.steps);
+  return numbers;
 }
 
 void check_rate_scaling(config::Fields& fields, const RunConfig& run) {

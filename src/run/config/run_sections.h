@@ -93,6 +93,10 @@ struct RunLength {
 
   /// Steps of the run; a fraction of a step counts as one.
   [[nodiscard]] std::int64_t all_steps(std::int64_t steps_per_epoch) const;
+  /// Epochs of the run; the last may have fewer steps.
+  [[nodiscard]] std::int64_t all_epochs(std::int64_t steps_per_epoch) const {
+    return (all_steps(steps_per_epoch) + steps_per_epoch - 1) / steps_per_epoch;
+  }
 };
 
 /// `epochs` and `steps`, keys of the run file itself.
