@@ -5,6 +5,7 @@ Keras's are those of keras/preprocessing/image.py at 2.1.6, written out here ove
 replaced by fixed parameters; MXNet's HLS jitter is OpenCV's scalar code, written out in float32. Needs numpy, scipy,
 Pillow, torch and torchvision. tests/data/augmentation_golden_test.cpp makes the same images.
 """
+import itertools
 import pathlib
 import unittest.mock
 
@@ -136,6 +137,21 @@ def crops():
             assert np.abs(out - vision)[:, inside].max(initial=0) < 1e-9
             yield (f"- {{image: [{height}, {width}], size: {list(size)}, scale: {list(scale)}, ratio: {list(ratio)}, index: {index},\n"
                    f"   window: [{y0}, {x0}, {h}, {w}], out: {written(out)}}}")
+
+
+def filtered_crops():
+    """torchvision's RandomResizedCrop of PIL images, byte by byte; no filter reads outside the window."""
+    modes = {name: getattr(torchvision.transforms.InterpolationMode, name.upper()) for name in ("box", "bilinear", "bicubic")}
+    cases = [(3, 19, 23, (7, 6), (0.3, 1)), (1, 12, 9, (15, 11), (0.08, 0.6)), (3, 4, 31, (3, 3), (0.9, 1))]
+    for (name, mode), (channels, height, width, size, scale), index in itertools.product(modes.items(), cases, range(2)):
+        x = image(channels, height, width).astype(np.uint8)
+        y0, x0, h, w = with_words(index, lambda: torchvision.transforms.RandomResizedCrop.get_params(
+            torch.from_numpy(x), scale, (3 / 4, 4 / 3)))
+        picture = Image.fromarray(x[0] if channels == 1 else x.transpose(1, 2, 0))
+        cut = torchvision.transforms.functional.resized_crop(picture, y0, x0, h, w, size, mode)
+        out = np.atleast_3d(np.asarray(cut)).transpose(2, 0, 1)
+        yield (f"- {{augment: {{random_resized_crop: {{size: {list(size)}, scale: {list(scale)}, filter: {name}}}}},\n"
+               f"   image: [{channels}, {height}, {width}], index: {index}, out: \"{out.tobytes().hex()}\"}}")
 
 
 def erasings():
@@ -359,6 +375,22 @@ def rand_augment(x, words, n, magnitude):
     return x
 
 
+def cifar10_policy(change, index):
+    """torchvision's AutoAugment for CIFAR-10 with the words of draws 0 and 1: the pair, both probabilities; both signs."""
+    words = [augment_words(index, call) for call in (0, 1)]
+    randint = lambda high, size, dtype=None: torch.tensor([high * word >> 32 for word in (words[0][:1] if high == 25 else words[1][:2])])
+    rand = lambda size: torch.tensor([uniform01(word) for word in words[0][1:3]])
+    with unittest.mock.patch.object(torch, "randint", randint), unittest.mock.patch.object(torch, "rand", rand):
+        return change()
+
+
+def auto_augment(index):
+    vision = torchvision.transforms
+    policy = vision.AutoAugment(vision.AutoAugmentPolicy.CIFAR10)
+    return lambda x, words: cifar10_policy(
+        lambda: np.asarray(policy(Image.fromarray(x.astype(np.uint8).transpose(1, 2, 0)))).transpose(2, 0, 1), index)
+
+
 def gaussian_blur(x, words, size, low, high):
     """torchvision's GaussianBlur in double."""
     sigma = np.float32(low + (high - low) * uniform01(words[1]))
@@ -426,10 +458,11 @@ def augmentations():
         ("trivial_augment: {}", large, 14, trivial_augment),
         ("rand_augment: {n: 3, magnitude: 11}", large, 6, lambda x, words: rand_augment(x, words, 3, 11)),
     ]
+    cases += [("auto_augment: {}", large, 40, auto_augment)]
     for entry, size, samples, change in cases:
         for index in range(samples):
             x = image(3, *size).astype(np.int64)
-            out = change(x, lambda call: augment_words(index, call))
+            out = (change(index) if change is auto_augment else change)(x, lambda call: augment_words(index, call))
             digits = out.astype(np.uint8).tobytes().hex()
             yield f"- {{augment: {{{entry}}}, image: {list(size)}, index: {index}, out: \"{digits}\"}}"
 
@@ -454,6 +487,7 @@ def main():
     write("warps.yaml", warps())
     write("resizes.yaml", resizes())
     write("crops.yaml", crops())
+    write("filtered_crops.yaml", filtered_crops())
     write("erasings.yaml", erasings())
     write("colours.yaml", colours())
     write("augmentations.yaml", augmentations())

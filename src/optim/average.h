@@ -13,10 +13,11 @@
 
 namespace trainyard {
 
-/// How much of the average a step keeps.
+/// How much of the average a step keeps, and which steps change it.
 struct AveragePolicy {
-  double decay = 0.999;  // d, in [0, 1)
-  bool warmup = false;   // TensorFlow's: min(d, (1 + t) / (10 + t)) after t finished steps
+  double decay = 0.999;    // d, in [0, 1)
+  std::int64_t every = 1;  // steps n, 2 n, ... (torchvision's --model-ema-steps)
+  bool warmup = false;     // TensorFlow's: min(d, (1 + t) / (10 + t)) after t finished steps
 };
 
 /// A block and its average, chunks * kChunk elements each.
@@ -38,8 +39,8 @@ struct AverageBlocks {
 /// average += (1 - d) * (trained - average), as tf.train.ExponentialMovingAverage has it; timm's
 /// d * average + (1 - d) * trained is the same but for rounding, and would let the average of a
 /// frozen weight drift. t counts the step that ends here. With pulls the step's is in the place of
-/// 1 - d, and trained = average follows. A withheld step, or one without a pull, leaves both
-/// unchanged. A row is kRow chunks, or the rest of them.
+/// 1 - d, and trained = average follows. A withheld step, or one without a pull or between two
+/// updates, leaves both unchanged. A row is kRow chunks, or the rest of them.
 template <class T>
 struct AverageChunks {
   static constexpr std::int64_t kRow = 16;
@@ -54,12 +55,14 @@ struct AverageChunks {
   [[nodiscard]] std::int64_t rows() const { return (chunks + kRow - 1) / kRow; }
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const double steps = static_cast<double>(state->step + 1);
+    const std::int64_t step = state->step + 1;
+    const double steps = static_cast<double>(step);
     const double most = (1 + steps) / (10 + steps);
     const double decay = rule.warmup && most < rule.decay ? most : rule.decay;
     const double part = pulls == nullptr ? 1 - decay : pulls->pulls[state->tried - pulls->first];
     const bool fresh = restart, returns = pulls != nullptr;
-    if (!fresh && (state->nonfinite_step >= 0 || part < 0)) return;
+    const bool between = pulls == nullptr && step % rule.every != 0;
+    if (!fresh && (state->nonfinite_step >= 0 || part < 0 || between)) return;
     const T take = static_cast<T>(part);
     const std::int64_t first = row * kRow, left = chunks - first;
     T* const a = average + first * kChunk;

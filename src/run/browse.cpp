@@ -46,7 +46,8 @@ class Browser {
                                         .epoch = options.epoch + static_cast<std::uint32_t>(draw),
                                         .size = set_.size(),
                                         .block = set_.block(),
-                                        .shuffle = !options.val && run.data.train.shuffle},
+                                        .shuffle = !options.val && run.data.train.shuffle,
+                                        .repeats = options.val ? 1 : run.data.train.repeats()},
                                        sampler.get()));
     }
   }

@@ -164,6 +164,18 @@ TEST_CASE("random_resized_crop draws torchvision's windows, and stretches them a
   }
 }
 
+TEST_CASE("random_resized_crop with a filter has the bytes of torchvision's with PIL images") {
+  const config::Node all = goldens("filtered_crops.yaml");
+  CHECK(all.items.size() == 3 * 3 * 2);
+  for (const config::Node& row : all.items) {
+    const auto& size = row.find("image")->items;
+    const Shape shape{size[0].integer, size[1].integer, size[2].integer};
+    const SpatialTransform step = augmentation_of(row)->step(sample_of(row), 2, shape);
+    CAPTURE(row.where.text());
+    CHECK(stepped(step, golden_image(shape), shape[0]) == bytes_of(row));
+  }
+}
+
 TEST_CASE("random_erasing draws torchvision's windows") {
   const config::Node all = goldens("erasings.yaml");
   CHECK(all.items.size() == 3 * 4);

@@ -120,6 +120,19 @@ TEST_CASE("an order by blocks of a known seed does not change") {
         std::vector<std::int64_t>{4, 3, 6, 0, 1, 2, 7, 5});
 }
 
+TEST_CASE("repeats take pairs of the order in turn, each copy as another draw") {
+  for (const std::int64_t block : {0, 8}) {
+    const OrderOptions plain{.seed = 3, .epoch = 2, .size = 101, .block = block};
+    OrderOptions repeated = plain;
+    repeated.repeats = 4;
+    const EpochOrder once(plain), order(repeated);
+    for (std::int64_t position = 0; position < plain.size; ++position) {
+      const std::int64_t pair = position / 8, copy = position % 8 / 2;
+      CHECK(order[position] == drawn_sample(once[2 * pair + position % 2], copy));
+    }
+  }
+}
+
 TEST_CASE("an unshuffled order is the natural one with and without blocks") {
   for (const std::int64_t block : {0, 3}) {
     CHECK(samples_of({.size = 5, .block = block, .shuffle = false}) ==

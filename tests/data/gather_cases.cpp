@@ -118,6 +118,13 @@ std::vector<NamedPipeline> pipelines() {
                RandomErasing({.probability = 0.8, .value = {1, 2, 3}}),
                RandomErasing({.probability = 0.8, .value = {}})),
            list_of<Preprocess>(MeanRgb({})));
+  for (const CropFilter filter : {CropFilter::box, CropFilter::bilinear, CropFilter::bicubic}) {
+    list.add("random parts, filtered " + std::to_string(static_cast<int>(filter)),
+             list_of<Augmentation>(Flip(Flip::Axis::vertical, 0.5),
+                                   RandomResizedCrop({.size = {4, 15}, .filter = filter}, {}),
+                                   PadCrop({.pad = 2})),
+             list_of<Preprocess>(MeanRgb({})));
+  }
   list.add("every change of colours, as documented", documented_colours(),
            list_of<Preprocess>(MeanRgb({})));
   list.add("every change of colours, of images whose values are equalized",

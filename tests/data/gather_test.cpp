@@ -25,7 +25,7 @@ TEST_CASE(
     CHECK(test::differing_batches(*device, *queue, *make_cpu_batch_launches(threads), kTypes,
                                   made) == Texts{});
     CHECK(made ==
-          33 * 2 * (3 + 4) * 3 * 4);  // pipelines, ways, batches of both kinds, layouts, types
+          36 * 2 * (3 + 4) * 3 * 4);  // pipelines, ways, batches of both kinds, layouts, types
   }
 }
 

@@ -65,6 +65,16 @@ TEST_CASE("a warm-up keeps less at first: (1 + t) / (10 + t) after t steps, at m
   }
 }
 
+TEST_CASE("an average of every third step keeps its bits in the steps between") {
+  std::vector<double> average = wave(0), expected = average;
+  for (int step = 0; step < 7; ++step) {
+    const std::vector<double> trained = wave(0.3 * step);
+    follow(average, trained, {.step = step}, {.decay = 0.9, .every = 3});
+    if (step == 2 || step == 5) follow(expected, trained, {}, {.decay = 0.9});
+    CHECK(average == expected);
+  }
+}
+
 TEST_CASE("the average of weights that do not change is those weights, bit for bit") {
   const std::vector<double> frozen = wave(0.7);
   std::vector<double> average = frozen;

@@ -49,6 +49,7 @@ TEST_CASE("a sampler that contradicts the run file is refused") {
   CHECK(refused(sampled(kBalanced)) == "accepted");
   CHECK(refused(sampled(", sampler: off")) == "accepted");
   CHECK(refused(sampled(", sampler: on")) == "accepted");
+  CHECK(refused(sampled(", sampler: {repeats: 4}")) == "accepted");
   CHECK(refused(sampled(kBalanced, "", "class_weights: {0: 2}\n")) == "accepted");
   struct Case {
     std::string yaml, message;
@@ -62,6 +63,10 @@ TEST_CASE("a sampler that contradicts the run file is refused") {
        "'class_weights: balanced' and the 'sampler' of 'data.train' both make up for rare "
        "classes, which would then count too much; leave out one of the two"},
       {sampled(", sampler: {balanced: 1.5}"), "'balanced'"},
+      {sampled(", sampler: {balanced: 1, repeats: 4}"),
+       "'repeats' and 'balanced' exclude each other: both say how often a sample comes; remove one "
+       "of the two"},
+      {sampled(", sampler: {repeats: 0}"), "'repeats'"},
       {sampled(", sampler: balanced"), "{balanced: 1}"},
       {sampled(", sampler: {balance: 1}"), "did you mean 'balanced'?"}};
   for (const Case& one : cases) {

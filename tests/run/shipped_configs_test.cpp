@@ -38,7 +38,8 @@ std::vector<std::string> names_in(const RunConfig& run, const std::string& list)
 }
 
 const std::vector<std::string> kKeras{"shift", "hflip"}, kCrop{"pad_crop", "hflip"},
-    kInception{"random_resized_crop", "hflip"};
+    kInception{"random_resized_crop", "hflip"},
+    kTrivial{"random_resized_crop", "hflip", "trivial_augment", "random_erasing"};
 
 const std::vector<Shipped> kRecipes{
     {"resnet20v1_cifar10", 273'066, 32, 200, 1e-3, kKeras},
@@ -85,6 +86,9 @@ const std::vector<Shipped> kRecipes{
     {"resnet18_imagenet", 11'689'512, 256, 90, 0.1, kInception},
     {"resnet34_imagenet", 21'797'672, 256, 90, 0.1, kInception},
     {"resnet50_imagenet", 25'557'032, 256, 90, 0.1, kInception},
+    {"resnet18_imagenet_v2", 11'689'512, 1024, 600, 0.5, kTrivial},
+    {"resnet34_imagenet_v2", 21'797'672, 1024, 600, 0.5, kTrivial},
+    {"resnet50_imagenet_v2", 25'557'032, 1024, 600, 0.5, kTrivial},
 };
 
 TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {

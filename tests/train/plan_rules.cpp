@@ -70,9 +70,9 @@ class Rules {
     if (layout.padded_channels % (padded ? target.channel_multiple : 1)) {
       fault(tensor.name, "has a pixel of " + std::to_string(layout.padded_channels) + " channels");
     }
-    const DType wanted = known.type == DType::i32      ? DType::i32
-                         : contract.arithmetic_outputs ? arithmetic_of(target.storage)
-                                                       : target.storage;
+    const DType wanted = known.type == DType::i32 || known.exact ? known.type
+                         : contract.arithmetic_outputs           ? arithmetic_of(target.storage)
+                                                                 : target.storage;
     if (tensor.type != wanted) fault(tensor.name, "is " + std::string(name_of(tensor.type)));
     const auto elements = static_cast<std::size_t>(span_elements(layout));
     if (tensor.bytes != elements * size_of(wanted)) fault(tensor.name, "has a wrong size");

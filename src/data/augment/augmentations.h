@@ -25,7 +25,7 @@ using Augmentations =
     std::tuple<Resize, RandomResizedCrop, CenterCrop, Rotate, Shift, Shear, Zoom, HorizontalFlip,
                VerticalFlip, PadCrop, ChannelShift, Brightness, HlsJitter, ColourJitter, Cutout,
                RandomErasing, Solarize, Posterize, Sharpness, Equalize, AutoContrast, Invert,
-               Grayscale, GaussianBlur, TrivialAugment, RandAugment>;
+               Grayscale, GaussianBlur, TrivialAugment, RandAugment, AutoAugment>;
 
 template <class Listed>
 struct ChangesOf {

@@ -81,15 +81,20 @@ Shape RandomResizedCrop::output_shape(const Shape& shape) const {
   return {shape[0], options_.size.h, options_.size.w};
 }
 
-Affine RandomResizedCrop::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
+ImageWindow RandomResizedCrop::window(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const {
   const auto fits = [&](std::int64_t h, std::int64_t w) {
     return h > 0 && h <= shape[1] && w > 0 && w <= shape[2];
   };
-  const ImageWindow window = random_window(options_.window, key, draw, shape, fits)
-                                 .value_or(middle(options_.window.aspect, shape));
-  Affine map = resized({shape[0], window.h, window.w}, output_shape(shape));
-  map.y0 += static_cast<double>(window.y);
-  map.x0 += static_cast<double>(window.x);
+  return random_window(options_.window, key, draw, shape, fits)
+      .value_or(middle(options_.window.aspect, shape));
+}
+
+Affine RandomResizedCrop::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
+  const ImageWindow from = window(key, draw, shape);
+  Affine map = resized({shape[0], from.h, from.w}, output_shape(shape));
+  map.y0 += static_cast<double>(from.y);
+  map.x0 += static_cast<double>(from.x);
   return map;
 }
 
@@ -105,6 +110,39 @@ Affine RandomResizedCrop::eval_map(const Shape& shape) const {
           .x0 = 0.5 * width - 0.5 + by * (0.5 - 0.5 * out_w)};
 }
 
+SpatialTransform RandomResizedCrop::step(const SampleKey& key, std::uint32_t draw,
+                                         const Shape& shape) const {
+  if (!filters()) return Warp::step(key, draw, shape);
+  const ImageWindow from = window(key, draw, shape);
+  return resized_window(shape, from, whole_box({from.h, from.w}));
+}
+
+SpatialTransform RandomResizedCrop::eval_step(const Shape& shape) const {
+  if (!filters()) return Warp::eval_step(shape);
+  const Affine map = eval_map(shape);
+  const double top = map.y0 + 0.5 - 0.5 * map.yy, left = map.x0 + 0.5 - 0.5 * map.xx;
+  return resized_window(shape, {.h = shape[1], .w = shape[2]},
+                        {.top = top,
+                         .left = left,
+                         .bottom = top + map.yy * static_cast<double>(options_.size.h),
+                         .right = left + map.xx * static_cast<double>(options_.size.w)});
+}
+
+SpatialTransform RandomResizedCrop::resized_window(const Shape& shape, const ImageWindow& window,
+                                                   const ImageBox& part) const {
+  const auto [height, width] = options_.size;
+  const auto filter = static_cast<ResizeFilter>(static_cast<int>(options_.filter) - 1);
+  SpatialTransform step = identity_step(shape);
+  step.out_h = static_cast<std::int32_t>(height);
+  step.out_w = static_cast<std::int32_t>(width);
+  step.dy = static_cast<std::int32_t>(window.y);
+  step.dx = static_cast<std::int32_t>(window.x);
+  step.resizes = true;
+  step.down = {part.top, (part.bottom - part.top) / static_cast<double>(height), window.h, filter};
+  step.along = {part.left, (part.right - part.left) / static_cast<double>(width), window.w, filter};
+  return step;
+}
+
 std::unique_ptr<Augmentation> RandomResizedCrop::read(config::Fields& fields) {
   RandomResizedCropOptions options;
   Sampling sampling{.interpolation = Interpolation::bilinear};
@@ -116,6 +154,8 @@ std::unique_ptr<Augmentation> RandomResizedCrop::read(config::Fields& fields) {
               {.minimum = 1e-3, .maximum = 1e3});
   fields.field("center", options.center, "in evaluation: the part of the sides that is read",
                {.minimum = 1e-3, .maximum = 1});
+  fields.field("filter", options.filter,
+               "Pillow's filter of this name, antialiased, on 8-bit values; none: 'interpolation'");
   declare(fields, sampling);
   return std::make_unique<RandomResizedCrop>(options, sampling);
 }

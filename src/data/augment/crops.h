@@ -6,6 +6,7 @@
 
 #include "data/augment/random_window.h"
 #include "data/augment/warp.h"
+#include "data/images/image.h"
 
 namespace trainyard {
 
@@ -49,16 +50,25 @@ class CenterCrop final : public Augmentation {
   config::Pair size_;
 };
 
+/// The filters whose coefficients are sums and products: every device has the same bits.
+enum class CropFilter { none, box, bilinear, bicubic };
+[[nodiscard]] constexpr config::Words<CropFilter> words(CropFilter) {
+  return {"none", "box", "bilinear", "bicubic"};
+}
+
 struct RandomResizedCropOptions {
   config::Pair size;
   WindowRanges window{.area = {0.08, 1}, .aspect = {3.0 / 4, 4.0 / 3}};
   double center = 0.875;  // share of the sides, in evaluation
+  CropFilter filter = CropFilter::none;
 };
 
 /// Stretches a random window of the image (random_window.h) to a size, as Resize does: torchvision
 /// 0.14's RandomResizedCrop without antialiasing. If no try fits in the image, the window is its
 /// middle, as large as the range of aspect ratios lets it be. Beside the window's edge it reads the
 /// image's own pixels, as Pillow's resize with a box; torchvision repeats the window's.
+/// With a filter it is antialiased: the window, of bytes, is cut out and resized as Pillow does it,
+/// which is torchvision's RandomResizedCrop of a PIL image.
 /// In evaluation the window is the middle of the image, of the aspect ratio of the size, with the
 /// part `center` of the sides that would fit: with 224 / 256, the default, it is that of
 /// torchvision's Resize(256) and CenterCrop(224), not rounded to pixels.
@@ -75,8 +85,21 @@ class RandomResizedCrop final : public Warp {
   [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
                            const Shape& shape) const override;
   [[nodiscard]] Affine eval_map(const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform step(const SampleKey& key, std::uint32_t draw,
+                                      const Shape& shape) const override;
+  [[nodiscard]] SpatialTransform eval_step(const Shape& shape) const override;
+  [[nodiscard]] bool interpolates() const override { return filters() || Warp::interpolates(); }
+  [[nodiscard]] const Warp* warp() const override { return filters() ? nullptr : this; }
 
  private:
+  [[nodiscard]] bool filters() const { return options_.filter != CropFilter::none; }
+  [[nodiscard]] ImageWindow window(const SampleKey& key, std::uint32_t draw,
+                                   const Shape& shape) const;
+  /// A part of a window of an image of `shape`, in pixels from the window's corner, resized with
+  /// the filter.
+  [[nodiscard]] SpatialTransform resized_window(const Shape& shape, const ImageWindow& window,
+                                                const ImageBox& part) const;
+
   RandomResizedCropOptions options_;
 };
 

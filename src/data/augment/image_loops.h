@@ -7,11 +7,9 @@
 
 namespace trainyard {
 
-/// An augmentation of an image with `channels`, from `in` to `out`.
-inline void run_step(const SpatialTransform& step, std::int64_t channels, const float* in,
-                     float* out) {
-  CpuLauncher(1).rows(channels * step.out_h, SpatialRows{step, in, out});
-}
+/// An augmentation of an image with `channels`, from `in` to `out`. One that resizes with a filter
+/// allocates.
+void run_step(const SpatialTransform& step, std::int64_t channels, const float* in, float* out);
 
 /// A program of one sample.
 inline void run_program(const SampleProgram& program) { CpuLauncher(1).rows(1, program); }

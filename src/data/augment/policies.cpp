@@ -74,15 +74,32 @@ struct Magnitudes {
 
 struct Operation {
   Made make;
-  bool either_way = false;     // the magnitude's sign is drawn
-  Magnitudes wide = {};        // ranges of TrivialAugmentWide
-  Magnitudes rand = {};        // ranges of RandAugment,
-  int rand_parts_of_axis = 0;  // as parts of this side of the shape, if not 0
+  bool either_way = false;  // the magnitude's sign is drawn
+  Magnitudes wide = {};     // ranges of TrivialAugmentWide
+  Magnitudes usual = {};    // ranges of the others,
+  int parts_of_axis = 0;    // as parts of this side of the shape, if not 0
 };
 
 constexpr double kPart = 150.0 / 331.0;
 
-/// In torchvision's order, which the draws follow.
+/// In torchvision's order, which the draws follow. The last one is AutoAugment's alone.
+enum class Op : std::uint8_t {
+  identity,
+  shear_x,
+  shear_y,
+  translate_x,
+  translate_y,
+  rotate,
+  brightness,
+  colour,
+  contrast,
+  sharpness,
+  posterize,
+  solarize,
+  autocontrast,
+  equalize,
+  invert
+};
 constexpr Operation kOperations[] = {
     {nothing},
     {sheared_x, true, {0, 0.99}, {0, 0.3}},
@@ -98,27 +115,76 @@ constexpr Operation kOperations[] = {
     {solarized, false, {255, 0}, {255, 0}},
     {made<StretchBytes>},
     {made<EqualizeBytes>},
+    {made<InvertBytes>},
+};
+
+/// An operation of AutoAugment.
+struct PolicyPart {
+  Op operation;
+  double probability;
+  std::int64_t bin = 0;
+};
+
+struct Cifar10 {
+  using enum Op;
+  static constexpr PolicyPart kPairs[][2] = {
+      {{invert, 0.1}, {contrast, 0.2, 6}},
+      {{rotate, 0.7, 2}, {translate_x, 0.3, 9}},
+      {{sharpness, 0.8, 1}, {sharpness, 0.9, 3}},
+      {{shear_y, 0.5, 8}, {translate_y, 0.7, 9}},
+      {{autocontrast, 0.5}, {equalize, 0.9}},
+      {{shear_y, 0.2, 7}, {posterize, 0.3, 7}},
+      {{colour, 0.4, 3}, {brightness, 0.6, 7}},
+      {{sharpness, 0.3, 9}, {brightness, 0.7, 9}},
+      {{equalize, 0.6}, {equalize, 0.5}},
+      {{contrast, 0.6, 7}, {sharpness, 0.6, 5}},
+      {{colour, 0.7, 7}, {translate_x, 0.5, 8}},
+      {{equalize, 0.3}, {autocontrast, 0.4}},
+      {{translate_y, 0.4, 3}, {sharpness, 0.2, 6}},
+      {{brightness, 0.9, 6}, {colour, 0.2, 8}},
+      {{solarize, 0.5, 2}, {invert, 0}},
+      {{equalize, 0.2}, {autocontrast, 0.6}},
+      {{equalize, 0.2}, {equalize, 0.6}},
+      {{colour, 0.9, 9}, {equalize, 0.6}},
+      {{autocontrast, 0.8}, {solarize, 0.2, 8}},
+      {{brightness, 0.1, 3}, {colour, 0.7, 0}},
+      {{solarize, 0.4, 5}, {autocontrast, 0.9}},
+      {{translate_y, 0.9, 9}, {translate_y, 0.7, 9}},
+      {{autocontrast, 0.9}, {solarize, 0.8, 3}},
+      {{equalize, 0.8}, {invert, 0.1}},
+      {{translate_y, 0.7, 9}, {autocontrast, 0.9}},
+  };
 };
 
 /// The magnitude of a bin, in float and from the nearer end, as torch.linspace computes it on
 /// processors that fuse products and sums.
-double magnitude_of(const Magnitudes& range, std::int64_t bin) {
+double magnitude_of(const Magnitudes& range, std::int64_t bin, std::int64_t last_bin) {
   const auto first = static_cast<float>(range.first), last = static_cast<float>(range.last);
-  const float step = (last - first) / static_cast<float>(AugmentPolicy::kLastBin);
-  const std::int64_t left = AugmentPolicy::kLastBin - bin;
+  const float step = (last - first) / static_cast<float>(last_bin);
+  const std::int64_t left = last_bin - bin;
   return static_cast<double>(bin < left ? math::fma(step, static_cast<float>(bin), first)
                                         : math::fma(-step, static_cast<float>(left), last));
 }
 
 const Operation& drawn_operation(std::uint32_t word) {
-  return kOperations[drawn_index(std::ssize(kOperations) - 1, word)];
+  return kOperations[drawn_index(static_cast<std::int64_t>(Op::equalize), word)];
 }
 
-ColourTransform operation_of(const Operation& operation, const Magnitudes& range, std::int64_t bin,
-                             std::uint32_t sign, const Shape& shape) {
-  const double magnitude = magnitude_of(range, bin);
-  const bool negative = operation.either_way && drawn_index(1, sign) == 1;
-  return operation.make(negative ? -magnitude : magnitude, shape);
+bool heads(std::uint32_t word) { return drawn_index(1, word) == 1; }
+
+/// By a magnitude, negative if its sign counts.
+ColourTransform signed_operation(const Operation& operation, double magnitude, bool negative,
+                                 const Shape& shape) {
+  return operation.make(negative && operation.either_way ? -magnitude : magnitude, shape);
+}
+
+double usual_magnitude(const Operation& operation, std::int64_t bin, std::int64_t last_bin,
+                       const Shape& shape) {
+  Magnitudes range = operation.usual;
+  if (const int axis = operation.parts_of_axis; axis > 0) {
+    range.last *= static_cast<double>(shape[axis]);
+  }
+  return magnitude_of(range, bin, last_bin);
 }
 
 }  // namespace
@@ -132,8 +198,9 @@ void TrivialAugment::colours(const SampleKey& key, std::uint32_t draw, const Sha
                              ColourTransform* out) const {
   const Random4 random = augment_words(key, draw);
   const Operation& operation = drawn_operation(random.word[0]);
-  const std::int64_t bin = drawn_index(kLastBin, random.word[1]);
-  *out = operation_of(operation, operation.wide, bin, random.word[2], shape);
+  const double magnitude =
+      magnitude_of(operation.wide, drawn_index(kLastBin, random.word[1]), kLastBin);
+  *out = signed_operation(operation, magnitude, heads(random.word[2]), shape);
 }
 
 std::unique_ptr<Augmentation> TrivialAugment::read(config::Fields&) {
@@ -145,11 +212,8 @@ void RandAugment::colours(const SampleKey& key, std::uint32_t draw, const Shape&
   for (std::uint32_t k = 0; k < n_; ++k) {
     const Random4 random = augment_words(key, draw, k);
     const Operation& operation = drawn_operation(random.word[0]);
-    Magnitudes range = operation.rand;
-    if (const int axis = operation.rand_parts_of_axis; axis > 0) {
-      range.last *= static_cast<double>(shape[axis]);
-    }
-    out[k] = operation_of(operation, range, magnitude_, random.word[2], shape);
+    const double magnitude = usual_magnitude(operation, magnitude_, kLastBin, shape);
+    out[k] = signed_operation(operation, magnitude, heads(random.word[2]), shape);
   }
 }
 
@@ -159,6 +223,24 @@ std::unique_ptr<Augmentation> RandAugment::read(config::Fields& fields) {
   fields.field("magnitude", magnitude, "bin of the operations' ranges",
                {.minimum = 0, .maximum = kLastBin});
   return std::make_unique<RandAugment>(n, magnitude);
+}
+
+void AutoAugment::colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+                          ColourTransform* out) const {
+  constexpr std::int64_t kBins = 10;
+  const Random4 random = augment_words(key, draw), signs = augment_words(key, draw, 1);
+  const auto& pair = Cifar10::kPairs[drawn_index(std::ssize(Cifar10::kPairs) - 1, random.word[0])];
+  for (std::size_t k = 0; k < 2; ++k) {
+    const PolicyPart& part = pair[k];
+    if (uniform01(random.word[1 + k]) > part.probability) continue;
+    const Operation& operation = kOperations[static_cast<std::size_t>(part.operation)];
+    const double magnitude = usual_magnitude(operation, part.bin, kBins - 1, shape);
+    out[k] = signed_operation(operation, magnitude, !heads(signs.word[k]), shape);
+  }
+}
+
+std::unique_ptr<Augmentation> AutoAugment::read(config::Fields&) {
+  return std::make_unique<AutoAugment>();
 }
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// Policies that draw operations of a table: torchvision's TrivialAugmentWide and RandAugment.
+// Policies that draw operations of a table: torchvision's TrivialAugmentWide, RandAugment and
+// AutoAugment.
 //
 // Operations that move pixels are changes of the sample like those of its bytes, so that a policy
 // may make them in any order.
@@ -42,12 +43,12 @@ struct MovePixels {
 /// A policy draws from 14 operations, all equally likely, of grey or RGB images: identity, shear,
 /// translation, rotation, brightness, colour, contrast, sharpness, posterize, solarize,
 /// autocontrast, equalize, in the PIL form, with nearest pixels and 0 outside. The magnitude is one
-/// of 31 bins of an operation's range.
+/// of 31 bins of an operation's range. AutoAugment inverts too, and has 10 bins.
 class AugmentPolicy : public ColourAugmentation {
  public:
   static constexpr std::int64_t kLastBin = 30;
   using Changes = std::variant<MovePixels, BlendBlack, BlendGrey, BlendMean, Sharpen, DropLowBits,
-                               InvertBright, StretchBytes, EqualizeBytes>;
+                               InvertBright, StretchBytes, EqualizeBytes, InvertBytes>;
   [[nodiscard]] Shape output_shape(const Shape& shape) const final;
   [[nodiscard]] bool needs_room() const final { return true; }
   [[nodiscard]] bool moves_pixels() const final { return true; }
@@ -85,6 +86,21 @@ class RandAugment final : public AugmentPolicy {
 
  private:
   std::int64_t n_, magnitude_;
+};
+
+/// One of 25 pairs of operations (word 0 of call 0), of which each is made with its probability
+/// (words 1 and 2) and with a sign (words 0 and 1 of call 1), by magnitudes of 10 bins: Cubuk et
+/// al., "AutoAugment: Learning Augmentation Policies from Data", 2018 (arXiv 1805.09501);
+/// torchvision 0.29, AutoAugment with the policy CIFAR10.
+class AutoAugment final : public AugmentPolicy {
+ public:
+  static constexpr std::string_view kName = "auto_augment";
+  static constexpr std::string_view kHelp = "one of the 25 pairs of operations found for CIFAR-10";
+  [[nodiscard]] static std::unique_ptr<Augmentation> read(config::Fields& fields);
+  [[nodiscard]] std::string_view name() const override { return kName; }
+  [[nodiscard]] std::int32_t colour_transforms() const override { return 2; }
+  void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+               ColourTransform* out) const override;
 };
 
 }  // namespace trainyard

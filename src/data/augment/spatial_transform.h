@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "base/host_device.h"
+#include "data/augment/sample_view.h"
+#include "data/images/resize_taps.h"
 
 namespace trainyard {
 
@@ -43,7 +45,8 @@ struct SamplePoint {
 
 /// The effect of an augmentation on one sample: out(y, x) = in(place(y, x)), between whole pixels
 /// by linear interpolation of the extended image. A place is (row(y) + part_y, column(x) + part_x),
-/// or, of a warp, map(y, x). The sizes of in and out may differ (a crop of a padded image).
+/// or, of a warp, map(y, x). The sizes of in and out may differ (a crop of a padded image). Or out
+/// is a window of in, of bytes, resized with a filter as Pillow does it.
 struct SpatialTransform {
   std::int32_t in_h = 0, in_w = 0, out_h = 0, out_w = 0;
   std::int32_t dy = 0, dx = 0;   // whole pixels
@@ -53,7 +56,9 @@ struct SpatialTransform {
   bool mirror_y = false, mirror_x = false;
   bool interpolates = false;  // else a place is a whole pixel: the nearest one, of a warp
   bool warps = false;         // places are those of `map`; else of the members before it
+  bool resizes = false;       // `down` and `along` are of the window whose corner is (dy, dx)
   Affine map;
+  ResizeAxis down, along;
 
   [[nodiscard]] TY_HD std::int64_t row(std::int64_t y) const {
     return (mirror_y ? out_h - 1 - y : y) + dy;
@@ -93,6 +98,20 @@ struct SpatialTransform {
     };
     const float above = along_x(top), below = along_x(bottom);
     return above + place.part_y * (below - above);
+  }
+  /// The value at (y, x) of a resized window of the image whose pixels are pixel(y, x): summed
+  /// along x first, then along y, each sum rounded to a byte.
+  template <class Pixel>
+  [[nodiscard]] TY_HD float filtered(std::int64_t y, std::int64_t x, const Pixel& pixel) const {
+    std::int32_t sum = ResizeAxis::kHalf;
+    down.each_tap(y, [&](std::int64_t at_y, std::int32_t weight) {
+      std::int32_t row_sum = ResizeAxis::kHalf;
+      along.each_tap(x, [&](std::int64_t at_x, std::int32_t factor) {
+        row_sum += factor * static_cast<std::int32_t>(as_byte(pixel(dy + at_y, dx + at_x)));
+      });
+      sum += weight * ResizeAxis::byte_of(row_sum);
+    });
+    return static_cast<float>(ResizeAxis::byte_of(sum));
   }
 };
 

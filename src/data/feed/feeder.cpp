@@ -370,7 +370,8 @@ void Feeder::start(std::uint32_t epoch, std::int64_t first_batch) {
                                     .epoch = epoch,
                                     .size = state_->set.size(),
                                     .block = state_->set.block(),
-                                    .shuffle = state_->options.shuffle},
+                                    .shuffle = state_->options.shuffle,
+                                    .repeats = state_->options.repeats},
                                    state_->options.sampler.get());
     state_->epoch = epoch;
     for (Slot& slot : state_->slots) slot.ready = -1;

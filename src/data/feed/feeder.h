@@ -50,6 +50,7 @@ struct FeederOptions {
   // Fields of the samples, or kMaskField, in the batches; with a pipeline that mixes kMixField too.
   std::vector<std::string> fields{kLabelField};
   std::optional<ClassWeightPolicy> weights = {};  // the samples'; not given: batches have none
+  std::int64_t repeats = 1;                       // see EpochOrder
   std::shared_ptr<const BalancedSampler> sampler = {};  // in training, shuffled; null: none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
   std::int64_t ranks = 1;  // batch b of an evaluation goes to rank b mod ranks

@@ -78,11 +78,9 @@ struct AugmentedImage {
   /// The same if one of them may interpolate.
   [[nodiscard]] TY_HD float at(std::int32_t count, std::int64_t y, std::int64_t x) const {
     for (std::int32_t k = count - 1; k >= 0; --k) {
-      if (steps[k].interpolates) {
-        return steps[k].between(steps[k].place(y, x), [&](std::int64_t at_y, std::int64_t at_x) {
-          return whole(k, at_y, at_x);
-        });
-      }
+      const auto pixel = [&](std::int64_t at_y, std::int64_t at_x) { return whole(k, at_y, at_x); };
+      if (steps[k].resizes) return steps[k].filtered(y, x, pixel);
+      if (steps[k].interpolates) return steps[k].between(steps[k].place(y, x), pixel);
       if (!move(steps[k], y, x)) return steps[k].value;
     }
     return static_cast<float>(plane[y * width + x]);

@@ -1,9 +1,9 @@
 #include "data/images/image.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 #include <string_view>
 #include <vector>
 
@@ -21,153 +21,105 @@ std::size_t image_bytes(ImageSize size, int channels) {
   return static_cast<std::size_t>(size.pixels() * channels);
 }
 
-// The loops over pixels are compiled for the processors that train requires; sums of integers are
-// the same for all.
-constexpr int kFractionBits = 22;
-
-struct FilterShape {
-  double support;  // it is 0 at this distance and beyond
-  double (*value)(double x);
-};
-
-double box_value(double x) { return x > -0.5 && x <= 0.5 ? 1 : 0; }
-
-double bilinear_value(double x) { return std::max(1 - std::abs(x), 0.0); }
-
-/// Keys' cubic with a = -0.5.
-double bicubic_value(double x) {
-  constexpr double a = -0.5;
-  x = std::abs(x);
-  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
-  return 0;
-}
-
-double sinc(double x) {
-  if (x == 0) return 1;
-  x *= std::numbers::pi;
-  return std::sin(x) / x;
-}
-
-double lanczos_value(double x) { return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0; }
-
-FilterShape shape_of(ResizeFilter filter) {
-  switch (filter) {
-    case ResizeFilter::box:
-      return {0.5, box_value};
-    case ResizeFilter::bilinear:
-      return {1, bilinear_value};
-    case ResizeFilter::bicubic:
-      return {2, bicubic_value};
-    case ResizeFilter::lanczos:
-      return {3, lanczos_value};
-  }
-  return {};
-}
-
-/// The pixels of one axis that an output pixel is a sum of.
+/// The pixels of an axis that each output pixel is a sum of.
 struct Taps {
-  std::int64_t first = 0;
+  struct Pixel {
+    std::int64_t first = 0;          // in the image
+    std::size_t begin = 0, end = 0;  // its weights
+  };
+  std::vector<Pixel> pixels;
   std::vector<std::int32_t> weights;  // in units of 2^-22
 };
 
-std::vector<std::int32_t> fixed_point(const std::vector<double>& weights, double sum) {
-  std::vector<std::int32_t> fixed;
-  for (double weight : weights) {
-    if (sum != 0) weight /= sum;
-    const double scaled = weight * (1 << kFractionBits);
-    fixed.push_back(static_cast<std::int32_t>(weight < 0 ? scaled - 0.5 : scaled + 0.5));
-  }
-  return fixed;
-}
-
-/// For each of `out` pixels of an axis of `in` pixels, of which [begin, end) is resized.
-std::vector<Taps> taps_of(std::int64_t in, double begin, double end, std::int64_t out,
-                          const FilterShape& filter) {
-  const double scale = (end - begin) / static_cast<double>(out);
-  const double stretch = std::max(scale, 1.0), support = filter.support * stretch;
-  std::vector<Taps> all(static_cast<std::size_t>(out));
+/// For `out` pixels.
+Taps taps_of(const ResizeAxis& axis, std::int64_t out) {
+  Taps taps;
   for (std::int64_t i = 0; i < out; ++i) {
-    const double center = begin + (static_cast<double>(i) + 0.5) * scale;
-    Taps& taps = all[static_cast<std::size_t>(i)];
-    taps.first = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + 0.5), 0);
-    const std::int64_t last = std::min(static_cast<std::int64_t>(center + support + 0.5), in);
-    std::vector<double> weights;
-    double sum = 0;
-    for (std::int64_t x = taps.first; x < last; ++x) {
-      weights.push_back(filter.value((static_cast<double>(x) - center + 0.5) * (1 / stretch)));
-      sum += weights.back();
+    Taps::Pixel pixel{.begin = taps.weights.size()};
+    axis.each_tap(i, [&](std::int64_t x, std::int32_t weight) {
+      if (taps.weights.size() == pixel.begin) pixel.first = x;
+      taps.weights.push_back(weight);
+    });
+    pixel.end = taps.weights.size();
+    taps.pixels.push_back(pixel);
+  }
+  return taps;
+}
+
+// The loops over pixels are compiled for the processors that train requires; sums of integers are
+// the same for all. Between the two passes a pixel is a number of four bytes.
+
+/// Resizes kRowsTogether rows, whose pixels lie side by side: two rows in a register.
+__attribute__((target("arch=x86-64-v3"))) void resize_rows(const std::uint32_t* rows,
+                                                           const Taps& taps, std::uint32_t* out) {
+  const std::size_t width = taps.pixels.size();
+  for (std::size_t x = 0; x < width; ++x) {
+    const Taps::Pixel& pixel = taps.pixels[x];
+    const auto* from = reinterpret_cast<const __m128i*>(rows + kRowsTogether * pixel.first);
+    __m256i upper = _mm256_set1_epi32(ResizeAxis::kHalf), lower = upper;
+    for (std::size_t tap = pixel.begin; tap < pixel.end; ++tap, ++from) {
+      const __m128i bytes = _mm_loadu_si128(from);
+      const __m256i weight = _mm256_set1_epi32(taps.weights[tap]);
+      const __m256i low = _mm256_cvtepu8_epi32(_mm_unpackhi_epi64(bytes, bytes));
+      upper = _mm256_add_epi32(upper, _mm256_mullo_epi32(_mm256_cvtepu8_epi32(bytes), weight));
+      lower = _mm256_add_epi32(lower, _mm256_mullo_epi32(low, weight));
     }
-    taps.weights = fixed_point(weights, sum);
-  }
-  return all;
-}
-
-std::uint8_t rounded(std::int32_t sum) {
-  return static_cast<std::uint8_t>(std::clamp(sum >> kFractionBits, 0, 255));
-}
-
-/// A row of pixels of `channels` bytes as pixels of four, of which four lanes are computed at once.
-void widen(const std::uint8_t* row, std::int64_t pixels, int channels, std::uint8_t* wide) {
-  if (channels == 1) {
-    for (std::int64_t x = 0; x < pixels; ++x) wide[4 * x] = row[x];
-    return;
-  }
-  for (std::int64_t x = 0; x < pixels; ++x) {
-    for (int c = 0; c < 3; ++c) wide[4 * x + c] = row[3 * x + c];
+    // Packing limits to 0..255, and puts rows 0 and 2 into the first half, 1 and 3 into the second.
+    const __m256i words = _mm256_packus_epi32(_mm256_srai_epi32(upper, ResizeAxis::kFractionBits),
+                                              _mm256_srai_epi32(lower, ResizeAxis::kFractionBits));
+    const __m256i bytes = _mm256_packus_epi16(words, words);
+    out[x] = static_cast<std::uint32_t>(_mm256_extract_epi32(bytes, 0));
+    out[width + x] = static_cast<std::uint32_t>(_mm256_extract_epi32(bytes, 4));
+    out[2 * width + x] = static_cast<std::uint32_t>(_mm256_extract_epi32(bytes, 1));
+    out[3 * width + x] = static_cast<std::uint32_t>(_mm256_extract_epi32(bytes, 5));
   }
 }
 
-__attribute__((target("arch=x86-64-v3"))) void resize_row(const std::uint8_t* wide,
-                                                          const std::vector<Taps>& all,
-                                                          int channels, std::uint8_t* out) {
-  for (const Taps& taps : all) {
-    const std::uint8_t* from = wide + 4 * taps.first;
-    std::array<std::int32_t, 4> sums;
-    sums.fill(1 << (kFractionBits - 1));
-    for (const std::int32_t weight : taps.weights) {
-      for (std::size_t c = 0; c < 4; ++c) sums[c] += from[c] * weight;
-      from += 4;
+/// Rows `first` to `first + count` of `width` pixels, each resized; up to three more follow them.
+std::vector<std::uint32_t> resized_rows(const GivePixels& give, std::int64_t first,
+                                        std::int64_t count, std::int64_t width, const Taps& taps) {
+  const std::int64_t groups = (count + kRowsTogether - 1) / kRowsTogether;
+  const std::int64_t group_pixels = kRowsTogether * std::ssize(taps.pixels);
+  std::vector<std::uint32_t> out(static_cast<std::size_t>(groups * group_pixels));
+  std::vector<std::uint32_t> together(static_cast<std::size_t>(kRowsTogether * width));
+  for (std::int64_t group = 0; group < groups; ++group) {
+    for (std::int64_t row = 0; row < kRowsTogether; ++row) {
+      give(first + std::min(group * kRowsTogether + row, count - 1), together.data() + row);
     }
-    for (int c = 0; c < channels; ++c) *out++ = rounded(sums[static_cast<std::size_t>(c)]);
-  }
-}
-
-/// Rows `first` to `first + rows` of the image, each resized.
-Image resized_rows(const Image& image, std::int64_t first, std::int64_t rows,
-                   const std::vector<Taps>& taps) {
-  const int channels = image.channels();
-  Image out({rows, std::ssize(taps)}, channels);
-  std::vector<std::uint8_t> wide(static_cast<std::size_t>(4 * image.size().w));
-  for (std::int64_t y = 0; y < rows; ++y) {
-    widen(image.row(first + y), image.size().w, channels, wide.data());
-    resize_row(wide.data(), taps, channels, out.row(y));
+    resize_rows(together.data(), taps, out.data() + group * group_pixels);
   }
   return out;
 }
 
-/// Adds a tap of every value of a row.
+/// Adds a tap of every byte of a row.
 __attribute__((target("arch=x86-64-v3"))) void add_row(const std::uint8_t* from,
                                                        std::int32_t weight,
                                                        std::vector<std::int32_t>& sums) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += from[i] * weight;
 }
 
-/// `image` has the rows of the original from `first` on.
-Image resized_columns(const Image& image, std::int64_t first, const std::vector<Taps>& all) {
-  const std::int64_t width = image.size().w;
-  Image out({std::ssize(all), width}, image.channels());
-  std::vector<std::int32_t> sums(static_cast<std::size_t>(width * image.channels()));
-  for (std::int64_t y = 0; y < std::ssize(all); ++y) {
-    const Taps& taps = all[static_cast<std::size_t>(y)];
-    std::ranges::fill(sums, 1 << (kFractionBits - 1));
-    for (std::size_t tap = 0; tap < taps.weights.size(); ++tap) {
-      const std::uint8_t* from = image.row(taps.first - first + static_cast<std::int64_t>(tap));
-      add_row(from, taps.weights[tap], sums);
-    }
-    std::ranges::transform(sums, out.row(y), rounded);
+/// The bytes of sums.
+void pack_sums(const std::vector<std::int32_t>& sums, std::uint8_t* bytes) {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(ResizeAxis::byte_of(sums[i]));
   }
-  return out;
+}
+
+/// `pixels` are rows of `width`, the original's from `first` on.
+void resize_columns(const std::vector<std::uint32_t>& pixels, std::int64_t first,
+                    std::int64_t width, const Taps& taps, const TakePixels& take) {
+  std::vector<std::int32_t> sums(static_cast<std::size_t>(4 * width));
+  std::vector<std::uint32_t> resized(static_cast<std::size_t>(width));
+  for (std::size_t y = 0; y < taps.pixels.size(); ++y) {
+    const Taps::Pixel& pixel = taps.pixels[y];
+    const std::uint32_t* row = pixels.data() + (pixel.first - first) * width;
+    std::ranges::fill(sums, ResizeAxis::kHalf);
+    for (std::size_t tap = pixel.begin; tap < pixel.end; ++tap, row += width) {
+      add_row(reinterpret_cast<const std::uint8_t*>(row), taps.weights[tap], sums);
+    }
+    pack_sums(sums, reinterpret_cast<std::uint8_t*>(resized.data()));
+    take(static_cast<std::int64_t>(y), resized.data());
+  }
 }
 
 }  // namespace
@@ -274,13 +226,41 @@ ImageBox centred_box(ImageSize size, ImageSize to) {
 }
 
 Image resized(const Image& image, ImageSize to, ResizeFilter filter, const ImageBox& box) {
-  const FilterShape shape = shape_of(filter);
   const ImageSize from = image.size();
-  const std::vector<Taps> rows = taps_of(from.h, box.top, box.bottom, to.h, shape);
-  const std::vector<Taps> columns = taps_of(from.w, box.left, box.right, to.w, shape);
-  const std::int64_t first = rows.front().first;
-  const std::int64_t end = rows.back().first + std::ssize(rows.back().weights);
-  return resized_columns(resized_rows(image, first, end - first, columns), first, rows);
+  const int channels = image.channels();
+  const auto axis = [&](double begin, double end, std::int64_t count, std::int64_t out) {
+    return ResizeAxis{begin, (end - begin) / static_cast<double>(out), count, filter};
+  };
+  const auto give = [&](std::int64_t y, std::uint32_t* pixels) {
+    const std::uint8_t* const row = image.row(y);
+    for (std::int64_t x = 0; x < from.w; ++x) {
+      pixels[kRowsTogether * x] =
+          channels == 1 ? row[x]
+                        : row[3 * x] | static_cast<std::uint32_t>(row[3 * x + 1]) << 8 |
+                              static_cast<std::uint32_t>(row[3 * x + 2]) << 16;
+    }
+  };
+  Image out(to, channels);
+  const auto take = [&](std::int64_t y, const std::uint32_t* pixels) {
+    std::uint8_t* row = out.row(y);
+    for (std::int64_t x = 0; x < to.w; ++x) {
+      for (int c = 0; c < channels; ++c) *row++ = static_cast<std::uint8_t>(pixels[x] >> (8 * c));
+    }
+  };
+  resize_pixels(give, axis(box.top, box.bottom, from.h, to.h),
+                axis(box.left, box.right, from.w, to.w), to, take);
+  return out;
+}
+
+void resize_pixels(const GivePixels& give, const ResizeAxis& down, const ResizeAxis& along,
+                   ImageSize to, const TakePixels& take) {
+  const Taps columns = taps_of(down, to.h);
+  const Taps::Pixel& last = columns.pixels.back();
+  const std::int64_t first = columns.pixels.front().first;
+  const std::int64_t end = last.first + static_cast<std::int64_t>(last.end - last.begin);
+  const std::vector<std::uint32_t> rows =
+      resized_rows(give, first, end - first, along.count, taps_of(along, to.w));
+  resize_columns(rows, first, to.w, columns, take);
 }
 
 }  // namespace trainyard

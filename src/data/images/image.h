@@ -4,10 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
-#include "config/fields.h"
+#include "data/images/resize_taps.h"
 
 namespace trainyard {
 
@@ -72,13 +73,6 @@ struct Orientation {
 void copy_planes(const Image& image, std::uint8_t* planes);
 void copy_planes(const Image& image, float* planes);
 
-/// Pillow's filters of the same names. Each is stretched when an image becomes smaller, so that
-/// every pixel counts (antialiasing).
-enum class ResizeFilter { box, bilinear, bicubic, lanczos };
-[[nodiscard]] constexpr config::Words<ResizeFilter> words(ResizeFilter) {
-  return {"box", "bilinear", "bicubic", "lanczos"};
-}
-
 /// A part of an image, in pixels of it, whose edges may lie inside pixels.
 struct ImageBox {
   double top = 0, left = 0, bottom = 0, right = 0;
@@ -92,5 +86,15 @@ struct ImageBox {
 /// bits; coefficients in fixed point of 22 bits (Pillow 9 to 12, Resample.c).
 [[nodiscard]] Image resized(const Image& image, ImageSize to, ResizeFilter filter,
                             const ImageBox& box);
+/// Rows that are resized at once, with pixels side by side: 2.5 times as fast as one by one.
+inline constexpr std::int64_t kRowsTogether = 4;
+/// Puts pixel x of row `y` into pixels[kRowsTogether * x]: a byte for each channel, up to four, the
+/// first one lowest.
+using GivePixels = std::function<void(std::int64_t y, std::uint32_t* pixels)>;
+/// Takes row `y` of a resized image.
+using TakePixels = std::function<void(std::int64_t y, const std::uint32_t* pixels)>;
+/// Resizes down.count rows of along.count pixels as resized() does.
+void resize_pixels(const GivePixels& give, const ResizeAxis& down, const ResizeAxis& along,
+                   ImageSize to, const TakePixels& take);
 
 }  // namespace trainyard

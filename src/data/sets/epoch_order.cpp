@@ -112,6 +112,12 @@ EpochOrder::EpochOrder(const OrderOptions& options) : options_(options) {
 }
 
 std::int64_t EpochOrder::operator[](std::int64_t position) const {
+  const std::int64_t copies = 2 * options_.repeats, within = position % copies;
+  return drawn_sample(once(position / copies * 2 + within % 2), within / 2);
+}
+
+/// The sample at a position of the order without repeats.
+std::int64_t EpochOrder::once(std::int64_t position) const {
   if (order_.empty()) return position;
   if (options_.block == 0) return order_[static_cast<std::size_t>(position)];
   return mixed(position);

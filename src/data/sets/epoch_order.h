@@ -47,12 +47,18 @@ struct OrderOptions {
   std::int64_t size = 0;   // samples, at least 1
   std::int64_t block = 0;  // see Dataset::block(); 0: none
   bool shuffle = true;
+  std::int64_t repeats = 1;  // at least 1; more: repeated augmentation
 };
 
 /// The sample at each position of an epoch. Without a block size it is epoch_order(). With one, the
 /// blocks of consecutive samples are ordered by epoch_order() and the samples of every
 /// kWindowBlocks of them are mixed by IndexShuffle: reading a set in this order touches that many
 /// blocks at a time. Reading positions from several threads is safe.
+///
+/// With repeats, pairs of this order come that often in a row (a b a b a b), and the epoch ends
+/// after `size` positions, a part 1 / repeats of the samples: repeated augmentation (Hoffer et al.
+/// 2019, arXiv 1901.09335; torchvision's RASampler repeats single samples and deals them to ranks).
+/// The copies of a pair are other draws, and mixing in pairs joins two samples.
 class EpochOrder {
  public:
   static constexpr std::int64_t kWindowBlocks = 16;
@@ -61,10 +67,11 @@ class EpochOrder {
   explicit EpochOrder(const OrderOptions& options);
   /// The given samples, in this order.
   explicit EpochOrder(std::vector<std::int64_t> samples) : order_(std::move(samples)) {}
-  /// The sample at `position`, in [0, size).
+  /// The sample at `position`, in [0, size), as drawn_sample().
   [[nodiscard]] std::int64_t operator[](std::int64_t position) const;
 
  private:
+  [[nodiscard]] std::int64_t once(std::int64_t position) const;
   [[nodiscard]] std::int64_t window_start(std::int64_t window) const;
   [[nodiscard]] std::int64_t mixed(std::int64_t position) const;
 

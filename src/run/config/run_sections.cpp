@@ -72,6 +72,7 @@ void declare(config::Fields& fields, AverageConfig& average) {
   fields.required("ema", average.ema,
                   "decay of the exponential moving average of weights and running statistics",
                   {.minimum = 0});
+  fields.field("every", average.every, "steps between two updates of the average", {.minimum = 1});
   fields.field("warmup", average.warmup,
                "begin with a smaller decay: min(ema, (1 + t) / (10 + t)) after t steps");
   fields.field("judged", average.judged,
@@ -237,6 +238,15 @@ using config::Fields;
 
 void declare(Fields& fields, SamplerConfig& sampler) {
   if (!fields.keys_only("{balanced: 1}")) return;
+  fields.field("repeats", sampler.repeats,
+               "repeated augmentation: an epoch takes a part 1 / repeats of the samples, each that "
+               "often, augmented differently; not with 'balanced'",
+               {.minimum = 1, .maximum = 1000});
+  if (sampler.repeats > 1 && fields.given("balanced")) {
+    fields.error("repeats",
+                 "'repeats' and 'balanced' exclude each other: both say how often a "
+                 "sample comes; remove one of the two");
+  }
   fields.field("balanced", sampler.balanced,
                "1: samples of every class are equally frequent; 0: as they are; between: in "
                "proportion to count^(1 - balanced)",
@@ -250,7 +260,9 @@ void declare(Fields& fields, SplitConfig& split) {
   fields.feature(
       "sampler", split.sampler,
       "how often an epoch takes samples (training only): {balanced: 1} draws all classes "
-      "equally often; left out: each sample once");
+      "equally often, {repeats: 4} takes a quarter of the samples four times; left out: each "
+      "sample "
+      "once");
   if (fields.describing() || !split.sampler || split.shuffle) return;
   fields.error("sampler",
                "'sampler' draws a new order every epoch, but 'shuffle' is false; leave out one of "

@@ -55,7 +55,8 @@ struct InitConfig {
 void declare(config::Fields& fields, InitConfig& init);
 
 struct AverageConfig {
-  double ema = 0.999;  // see AveragePolicy, like warmup
+  double ema = 0.999;  // see AveragePolicy, like the next two
+  std::int64_t every = 1;
   bool warmup = false;
   /// The copy that is evaluated, chosen as the best, and saved as the run's weights.
   enum class Judged { average, trained } judged = Judged::average;
@@ -146,7 +147,8 @@ void declare(config::Fields& fields, OutputConfig& output);
 
 /// How the samples of an epoch are drawn, in place of each once.
 struct SamplerConfig {
-  double balanced = 1;  // strength, see BalancedSampler
+  double balanced = 1;       // strength, see BalancedSampler; without repeats
+  std::int64_t repeats = 1;  // see EpochOrder
 };
 
 /// One split: a source with its keys, and in which order it is taken.
@@ -155,6 +157,7 @@ struct SplitConfig {
   Position where;  // position of the source's name
   bool shuffle = true;
   std::optional<SamplerConfig> sampler = {};  // training only
+  [[nodiscard]] std::int64_t repeats() const { return sampler ? sampler->repeats : 1; }
 };
 
 /// Whether data sets stay on the device.

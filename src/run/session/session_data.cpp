@@ -366,6 +366,7 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph&
                         .images = data.images,
                         .fields = field_names(graph),
                         .weights = weights,
+                        .repeats = run.data.train.repeats(),
                         .sampler = sampler_of(run, *data.train),
                         .rank = ranks.rank(),
                         .ranks = ranks.size(),
@@ -373,6 +374,7 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph&
   data.train_feeder = std::make_unique<Feeder>(*data.train, *data.pipeline, options);
   options.shuffle = false;
   options.sampler = nullptr;
+  options.repeats = 1;
   options.train = false;
   options.shards = 1;
   if (weights && !run.weights.validation) options.weights = weights->counting();

@@ -114,7 +114,9 @@ std::optional<AverageOptions> average_options(const RunConfig& run) {
         .judged = false, .looks_ahead = true, .statistics = run.lookahead->statistics};
   }
   if (!run.average) return std::nullopt;
-  return AverageOptions{.rule = {.decay = run.average->ema, .warmup = run.average->warmup},
+  return AverageOptions{.rule = {.decay = run.average->ema,
+                                 .every = run.average->every,
+                                 .warmup = run.average->warmup},
                         .judged = run.average->judged == AverageConfig::Judged::average};
 }
 

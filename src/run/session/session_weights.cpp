@@ -187,7 +187,7 @@ std::optional<ClassWeightPolicy> class_weight_policy(const RunConfig& run, const
 }
 
 std::shared_ptr<const BalancedSampler> sampler_of(const RunConfig& run, const Dataset& train) {
-  if (!run.data.train.sampler) return nullptr;
+  if (!run.data.train.sampler || run.data.train.repeats() > 1) return nullptr;
   const std::int64_t labels = train.fields().at(0).shape.elements();
   if (labels != 1) refuse(run, "each of its samples has " + std::to_string(labels) + " labels");
   return std::make_shared<BalancedSampler>(checked_labels(run, train), train.classes(),
