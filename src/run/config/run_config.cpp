@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "config/diagnostics.h"
-#include "config/expression.h"
 #include "config/schema.h"
 #include "graph/build.h"
 #include "graph/include.h"
@@ -17,6 +16,7 @@
 #include "run/config/best_metric_choice.h"
 #include "run/config/key_paths.h"
 #include "run/config/losses.h"
+#include "run/config/run_expressions.h"
 
 namespace trainyard {
 
@@ -62,30 +62,6 @@ void declare(Fields& fields, BestConfig& best) {
 
 namespace {
 
-/// Evaluates the expressions of a schedule, but not those that are schedules.
-config::Node resolved_schedule(const config::Node& node, config::Diagnostics& diagnostics) {
-  if (node.is_scalar()) return config::resolved(node, {}, diagnostics);
-  config::Node tree = node;
-  for (config::Node& item : tree.items) item = resolved_schedule(item, diagnostics);
-  for (config::Entry& entry : tree.entries) {
-    if (entry.key != "expression") entry.value = resolved_schedule(entry.value, diagnostics);
-  }
-  return tree;
-}
-
-/// Evaluates the run's own expressions, but not those of an inline network, which has its own
-/// variables, nor those that are schedules: they have a value at each step. Hooks are commands, in
-/// which $ is the shell's.
-config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
-  config::Node tree = file;
-  for (config::Entry& entry : tree.entries) {
-    if (entry.key == "network" || entry.key == "hooks") continue;
-    const bool scheduled = entry.key == "schedule" || entry.key == "lookahead";
-    entry.value = scheduled ? resolved_schedule(entry.value, diagnostics)
-                            : config::resolved(entry.value, {}, diagnostics);
-  }
-  return tree;
-}
 constexpr std::string_view kEveryForm =
     "a number of epochs or steps, such as '1 epoch' or '500 steps'";
 }  // namespace
@@ -195,6 +171,12 @@ void check_transport(Fields& fields, const RunConfig& run) {
 void declare(Fields& fields, RunConfig& run) {
   fields.required("name", run.name, "name of the run folder: runs/NAME/0001");
   fields.field("profile", run.profile, "the conventions that give the defaults");
+  if (fields.describing()) {  // taken before the rest is read
+    config::Node vars;
+    fields.field(
+        "vars", vars,
+        "values of names in this file's expressions: with {classes: 100}, $classes is 100");
+  }
   fields.required("network", run.network,
                   "the network: {file, vars, defaults}, or its keys inline");
   fields.required("data", run.data, "training and validation data");
