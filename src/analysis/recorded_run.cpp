@@ -225,8 +225,8 @@ std::optional<double> number_of(const std::string& field, const std::string& pla
   if (field.empty() || field == "nan" || field == "inf" || field == "-inf") return std::nullopt;
   const auto number = parse_real(field);
   if (number) return number;
-  throw Error(ErrorKind::data, place + ": expected a number, found '" + shortened(field) +
-                                   "'; fix or remove the line");
+  throw data_error(place + ": expected a number, found '" + shortened(field) +
+                   "'; fix or remove the line");
 }
 
 }  // namespace
@@ -257,9 +257,9 @@ CsvTable read_csv_table(const std::filesystem::path& path) {
     const std::string place = path.string() + ":" + std::to_string(i + 1) + ":1";
     const std::vector<std::string> fields = split(lines[i], ',');
     if (fields.size() != table.columns.size()) {
-      throw Error(ErrorKind::data, place + ": expected " + std::to_string(table.columns.size()) +
-                                       " fields, as the first line has, found " +
-                                       std::to_string(fields.size()) + "; fix or remove the line");
+      throw data_error(place + ": expected " + std::to_string(table.columns.size()) +
+                       " fields, as the first line has, found " + std::to_string(fields.size()) +
+                       "; fix or remove the line");
     }
     auto& row = table.rows.emplace_back();
     for (const std::string& field : fields) row.push_back(number_of(field, place));

@@ -182,8 +182,8 @@ ChildProcess::ChildProcess(const Command& command) : watched_(std::make_shared<W
     error = watch(command.limit_seconds);
   }
   if (error != 0) {
-    throw Error(ErrorKind::disk, "cannot start '" + command.program.string() +
-                                     "': " + std::generic_category().message(error));
+    throw disk_error("cannot start '" + command.program.string() +
+                     "': " + std::generic_category().message(error));
   }
 }
 

@@ -18,7 +18,7 @@ void check_failed(std::string_view expression, std::string_view message,
 }
 
 void bad_file(const std::filesystem::path& file, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + file.string() + "' " + what);
+  throw data_error("'" + file.string() + "' " + what);
 }
 
 }  // namespace trainyard

@@ -51,6 +51,14 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// Errors of a kind, to throw.
+inline Error config_error(const std::string& message) { return {ErrorKind::config, message}; }
+inline Error data_error(const std::string& message) { return {ErrorKind::data, message}; }
+inline Error memory_error(const std::string& message) { return {ErrorKind::memory, message}; }
+inline Error disk_error(const std::string& message) { return {ErrorKind::disk, message}; }
+inline Error device_error(const std::string& message) { return {ErrorKind::device, message}; }
+inline Error checkpoint_error(const std::string& text) { return {ErrorKind::checkpoint, text}; }
+
 /// Throws Error{command_line}: the flags or the environment ask for something impossible.
 [[noreturn]] void refuse_command(const std::string& message);
 

@@ -64,16 +64,15 @@ void open_library(const RequiredLibrary& library, const std::filesystem::path& p
                   std::initializer_list<LibraryFunction> functions) {
   SharedLibrary opened(path);
   if (!opened.is_open()) {
-    throw Error(ErrorKind::device, opening_problem(library, opened.problem()));
+    throw device_error(opening_problem(library, opened.problem()));
   }
   const char* missing = find_functions(opened, functions);
   if (missing != nullptr) {
-    throw Error(ErrorKind::device, opened.file().string() + " has no function " + missing +
-                                       "; expected " + library.name + " " +
-                                       version_text(library.least_version) + " or newer");
+    throw device_error(opened.file().string() + " has no function " + missing + "; expected " +
+                       library.name + " " + version_text(library.least_version) + " or newer");
   }
   const std::string problem = version_problem(library, library.version(opened));
-  if (!problem.empty()) throw Error(ErrorKind::device, opened.file().string() + ": " + problem);
+  if (!problem.empty()) throw device_error(opened.file().string() + ": " + problem);
   opened.keep();
 }
 

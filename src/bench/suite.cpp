@@ -44,7 +44,7 @@ class SuiteRow {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::config, file_ + ":" + std::to_string(line_) + ": " + what);
+    throw config_error(file_ + ":" + std::to_string(line_) + ": " + what);
   }
 
   const std::string& file_;

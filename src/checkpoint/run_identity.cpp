@@ -43,12 +43,11 @@ std::string id_of_own(const LoadedCheckpoint& checkpoint,
                       const std::filesystem::path& folder) {
   if (!recorded || *recorded == checkpoint.run) return checkpoint.run;
   const std::string path = checkpoint.path.string();
-  throw Error(ErrorKind::checkpoint,
-              path + ": is a checkpoint of " + run_name(checkpoint.run) + ", but '" +
-                  folder.string() + "' is " + run_name(*recorded) +
-                  "; move it away to continue from this run's own; to start a new run with its "
-                  "weights: train --config FILE --init " +
-                  shell_quoted(path));
+  throw checkpoint_error(path + ": is a checkpoint of " + run_name(checkpoint.run) + ", but '" +
+                         folder.string() + "' is " + run_name(*recorded) +
+                         "; move it away to continue from this run's own; to start a new run with "
+                         "its weights: train --config FILE --init " +
+                         shell_quoted(path));
 }
 
 }  // namespace trainyard

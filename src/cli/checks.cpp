@@ -45,8 +45,7 @@ std::string kept_standard_output(const std::string& flag) {
   constexpr int kAboveUsual = 10;
   const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kAboveUsual);
   if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    throw Error(ErrorKind::disk,
-                flag + ": cannot keep standard output: " + std::string(std::strerror(errno)));
+    throw disk_error(flag + ": cannot keep standard output: " + std::string(std::strerror(errno)));
   }
   return "/proc/self/fd/" + std::to_string(output);
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 void require_drawn(const fs::path& output, const std::string& complaint) {
   if (complaint.empty()) return;
-  throw Error(ErrorKind::disk, "'" + output.string() + "' was not drawn: " + complaint);
+  throw disk_error("'" + output.string() + "' was not drawn: " + complaint);
 }
 
 }  // namespace

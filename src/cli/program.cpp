@@ -119,11 +119,10 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
 /// Results that could not be written are an error, as with `> file` on a full disk.
 int with_results_written(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  throw Error(
-      ErrorKind::disk,
+  throw disk_error(
       std::string("cannot write to standard output: ") + std::strerror(errno) +
-          (code == 0 ? "; the command itself is done, only what it printed is lost: " : "; ") +
-          "make room, or write elsewhere");
+      (code == 0 ? "; the command itself is done, only what it printed is lost: " : "; ") +
+      "make room, or write elsewhere");
 }
 
 }  // namespace

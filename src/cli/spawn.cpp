@@ -90,8 +90,8 @@ void run_command(const SpawnCommand& command, const std::string& doing) {
   const SpawnResult result = spawn({{.name = doing, .command = command}}, {}, clock);
   if (result.signal != 0) end_by_signal(result.signal);
   if (result.exit_code == 0) return;
-  throw Error(ErrorKind::device, doing + " failed with exit code " +
-                                     std::to_string(result.exit_code) + "; see its output above");
+  throw device_error(doing + " failed with exit code " + std::to_string(result.exit_code) +
+                     "; see its output above");
 }
 
 void copy_to_hosts(const HostsSpawn& hosts, const fs::path& folder) {
@@ -297,8 +297,8 @@ FailedGpus::FailedGpus(const fs::path& folder) {
   std::string name = (fs::absolute(folder) / ".train_failed_gpus_XXXXXX").string();
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) {
-    throw Error(ErrorKind::disk, folder.string() + ": cannot create a file there: " +
-                                     std::generic_category().message(errno));
+    throw disk_error(folder.string() +
+                     ": cannot create a file there: " + std::generic_category().message(errno));
   }
   const Descriptor closed_later({file});
   path_ = name;

@@ -64,9 +64,8 @@ void declare_configs(CLI::App&, const Context&, Action& action) {
       }
     }
     if (any) return 0;
-    throw Error(ErrorKind::config,
-                "no configs or networks were found (looked at " + looked +
-                    "); call it where the sources are, or from an installed program");
+    throw config_error("no configs or networks were found (looked at " + looked +
+                       "); call it where the sources are, or from an installed program");
   };
 }
 

@@ -77,7 +77,7 @@ void check_text(std::string_view text, const std::string& name, Diagnostics& dia
 }
 
 [[noreturn]] void refuse_file(const std::string& name, const std::string& text) {
-  throw Error(ErrorKind::config, name + ": " + text);
+  throw config_error(name + ": " + text);
 }
 
 std::string size_limit_text(std::size_t bytes) {
@@ -143,7 +143,7 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
   } catch (const YAML::Exception& error) {
     const Position where =
         error.mark.is_null() ? Position{name, 1, 1} : builder.position(error.mark);
-    throw Error(ErrorKind::config, where.text() + ": not YAML: " + text_of(error.msg));
+    throw config_error(where.text() + ": not YAML: " + text_of(error.msg));
   }
   diagnostics.raise();
   return builder.take();

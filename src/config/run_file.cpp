@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kExtendsDepth = 8;
 
 [[noreturn]] void refuse(const Position& where, const std::string& text) {
-  throw Error(ErrorKind::config, where.text() + ": " + text);
+  throw config_error(where.text() + ": " + text);
 }
 
 std::string below(const std::string& path, std::string_view key) {

@@ -28,7 +28,7 @@ Position TreeBuilder::position(const YAML::Mark& mark) const {
 }
 
 void TreeBuilder::stop(const Position& where, const std::string& text) const {
-  throw Error(ErrorKind::config, where.text() + ": " + text);
+  throw config_error(where.text() + ": " + text);
 }
 
 std::string_view TreeBuilder::rest_of_file(const YAML::Mark& mark) const {

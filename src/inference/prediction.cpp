@@ -190,11 +190,10 @@ PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& s
   const Graph network = build_network(run, 1);
   const Shape output = network.values[network.output].shape;
   if (output.elements() != output.c()) {
-    throw Error(ErrorKind::config, run.network.where.text() +
-                                       ": predict is for networks with one prediction for each "
-                                       "sample, but the output of this one is " +
-                                       output.text() +
-                                       "; what a model of text goes on with: train generate");
+    throw config_error(run.network.where.text() +
+                       ": predict is for networks with one prediction for each sample, but the "
+                       "output of this one is " +
+                       output.text() + "; what a model of text goes on with: train generate");
   }
   PredictionForm form{.names = {},
                       .threshold = usual_threshold(run),

@@ -33,9 +33,9 @@ using Tokens = std::vector<std::int32_t>;
 
 const Vocabulary& vocabulary_of(const StoredModel& stored) {
   if (stored.vocabulary) return *stored.vocabulary;
-  throw Error(ErrorKind::checkpoint, "'" + stored.run.string() +
-                                         "' has no vocabulary.json, so that it is not known which "
-                                         "tokens texts are made of");
+  throw checkpoint_error(
+      "'" + stored.run.string() +
+      "' has no vocabulary.json, so that it is not known which tokens texts are made of");
 }
 
 /// As open_imdb().
@@ -44,9 +44,9 @@ class ReviewTokens {
   explicit ReviewTokens(const StoredModel& stored)
       : options_(source_options<ImdbOptions>(stored.config)), index_(imdb_word_index(options_)) {
     if (keras_token_texts(index_, options_.vocabulary) == vocabulary_of(stored).words()) return;
-    throw Error(ErrorKind::checkpoint, "the word index below '" + options_.root.string() +
-                                           "' is not that of the run's vocabulary.json; restore "
-                                           "the one that the run was trained with");
+    throw checkpoint_error("the word index below '" + options_.root.string() +
+                           "' is not that of the run's vocabulary.json; restore the one that the "
+                           "run was trained with");
   }
   [[nodiscard]] std::int64_t steps() const { return options_.length; }
   [[nodiscard]] Tokens tokens(const PredictionInput& input) const {
@@ -69,9 +69,8 @@ class WindowTokens {
     const std::string name = "'" + shortened(input.name) + "'";
     Tokens tokens = tokens_of_text(text, vocabulary_, name);
     if (std::ssize(tokens) >= options_.length) return tokens;
-    throw Error(ErrorKind::data, name + ": has " + std::to_string(tokens.size()) +
-                                     " tokens, but the network reads the last " +
-                                     std::to_string(options_.length));
+    throw data_error(name + ": has " + std::to_string(tokens.size()) +
+                     " tokens, but the network reads the last " + std::to_string(options_.length));
   }
 
  private:
@@ -123,9 +122,9 @@ std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const Sampl
   } else if (source == "text") {
     made = samples_by(WindowTokens(stored), inputs);
   } else {
-    throw Error(ErrorKind::config, "source '" + source +
-                                       "' of the run makes its samples of no texts; predict reads "
-                                       "those of sources texts, imdb and text");
+    throw config_error("source '" + source +
+                       "' of the run makes its samples of no texts; predict reads those of sources "
+                       "texts, imdb and text");
   }
   const Vocabulary& own = vocabulary_of(stored);
   made.vocabulary = copy_of(own);

@@ -87,16 +87,15 @@ std::string in_file(const std::string& path, std::int64_t line) {
 void require_files(const NamedInputs& named, const std::string& source,
                    const std::vector<std::string>& endings) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::command_line, what + "the run's source '" + source +
-                                             "' reads files that end in " + joined(endings));
+    refuse_command(what + "the run's source '" + source + "' reads files that end in " +
+                   joined(endings));
   };
   if (!named.texts.empty()) refuse("--text: the model of this run reads no texts: ");
   if (named.paths.empty()) refuse("there is nothing to predict: ");
   for (const std::string& path : named.paths) {
     std::error_code ignored;
     if (path != "-" && !fs::exists(path, ignored)) {
-      throw Error(ErrorKind::command_line,
-                  "no file '" + path + "' to predict" + config::near_file(path));
+      refuse_command("no file '" + path + "' to predict" + config::near_file(path));
     }
     const bool known =
         std::ranges::find(endings, fs::path(path).extension().string()) != endings.end();
@@ -107,10 +106,9 @@ void require_files(const NamedInputs& named, const std::string& source,
 /// The only input.
 const std::string& one_file(const NamedInputs& named) {
   if (named.paths.size() == 1) return named.paths[0];
-  throw Error(ErrorKind::command_line, "arrays are predicted a file at a time, but there are " +
-                                           std::to_string(named.paths.size()) + ": '" +
-                                           named.paths[0] + "', '" + named.paths[1] +
-                                           "'...; call predict for each");
+  refuse_command("arrays are predicted a file at a time, but there are " +
+                 std::to_string(named.paths.size()) + ": '" + named.paths[0] + "', '" +
+                 named.paths[1] + "'...; call predict for each");
 }
 
 PredictionRows table_inputs(const StoredModel& stored, const SamplesRecord& samples,
@@ -149,9 +147,9 @@ std::unique_ptr<Dataset> arrays_in(const StoredModel& stored, const SamplesRecor
   auto options = source_options<ArraysOptions>(stored.config);
   const bool archive = fs::path(path).extension() == ".npz", files = options.file.empty();
   if (!archive && !options.lengths.empty()) {
-    throw Error(ErrorKind::data, "'" + path +
-                                     "' has no lengths, which the run's samples have; save both "
-                                     "in an .npz file, as 'x' and 'lengths'");
+    throw data_error("'" + path +
+                     "' has no lengths, which the run's samples have; save both in an .npz file, "
+                     "as 'x' and 'lengths'");
   }
   if (!archive || files) options.x = std::string(archive ? "x" : path);
   if (archive && files && !options.lengths.empty()) options.lengths = std::string("lengths");

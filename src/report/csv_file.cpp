@@ -51,22 +51,19 @@ std::string shown(std::string_view line) {
                                 std::string_view row, const std::string& source) {
   const std::string place = source + ":1:1: its ";
   if (is_other_header(first, header, row)) {
-    throw Error(ErrorKind::checkpoint, place + "columns are " + shown(first) + ", this run's are " +
-                                           shown(header) +
-                                           "; resume with the settings that the run began with");
+    throw checkpoint_error(place + "columns are " + shown(first) + ", this run's are " +
+                           shown(header) + "; resume with the settings that the run began with");
   }
-  throw Error(ErrorKind::checkpoint, place + "header is damaged: found " + shown(first) +
-                                         ", expected " + shown(header) +
-                                         "; restore that line, or move the file away, then resume");
+  throw checkpoint_error(place + "header is damaged: found " + shown(first) + ", expected " +
+                         shown(header) + "; restore that line, or move the file away, then resume");
 }
 
 [[noreturn]] void refuse_row(std::string_view line, std::string_view header, std::int64_t previous,
                              const std::string& place) {
-  throw Error(ErrorKind::checkpoint,
-              place + ": this is not a row of the table: found " + shown(line) + ", expected " +
-                  std::to_string(fields_of(header)) + " fields, the first a number above " +
-                  std::to_string(previous) +
-                  "; remove or fix the line, or move the file away, then resume");
+  throw checkpoint_error(place + ": this is not a row of the table: found " + shown(line) +
+                         ", expected " + std::to_string(fields_of(header)) +
+                         " fields, the first a number above " + std::to_string(previous) +
+                         "; remove or fix the line, or move the file away, then resume");
 }
 
 }  // namespace

@@ -227,7 +227,7 @@ void EventFile::cut(const fs::path& path) {
   if (kept.bytes == 0) return disk_.remove(path);
   std::error_code error;
   fs::resize_file(path, kept.bytes, error);
-  if (error) throw Error(ErrorKind::disk, "cannot cut '" + path.string() + "': " + error.message());
+  if (error) throw disk_error("cannot cut '" + path.string() + "': " + error.message());
 }
 
 void EventFile::append(std::int64_t step, const EventSummary& summary) {

@@ -41,26 +41,24 @@ void require_same_classes(const std::filesystem::path& run, const SamplesRecord&
     for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
     return all.empty() ? std::string("without names") : all;
   };
-  throw Error(ErrorKind::data,
-              "the classes of the run " + run.string() + " are " + text(before->class_names) +
-                  ", those of the training split are now " + text(now.class_names) +
-                  "; a run keeps its classes: begin another one with --init " + run.string());
+  throw data_error("the classes of the run " + run.string() + " are " + text(before->class_names) +
+                   ", those of the training split are now " + text(now.class_names) +
+                   "; a run keeps its classes: begin another one with --init " + run.string());
 }
 
 /// Throws Error{config} for a run with checkpoints, which would then hold old weights, and for one
 /// that is complete without them: it could only begin anew.
 void require_none(const std::filesystem::path& run, bool has_checkpoint) {
   if (has_checkpoint) {
-    throw Error(ErrorKind::config, "the run " + run.string() +
-                                       " has checkpoints: 'checkpoint' can be turned off for a new "
-                                       "run only");
+    throw config_error("the run " + run.string() +
+                       " has checkpoints: 'checkpoint' can be turned off for a new run only");
   }
   const std::optional<RunStatus> status = read_status(run / "status.json");
   if (!status || status->state != RunState::completed) return;
-  throw Error(ErrorKind::config, "the run " + run.string() +
-                                     " is complete and, as 'checkpoint' is off, has nothing to "
-                                     "continue from; begin another one with --init " +
-                                     run.string());
+  throw config_error("the run " + run.string() +
+                     " is complete and, as 'checkpoint' is off, has nothing to continue from; "
+                     "begin another one with --init " +
+                     run.string());
 }
 
 constexpr const char* kResumes = "resumes";

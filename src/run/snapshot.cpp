@@ -64,7 +64,7 @@ void fill(const std::vector<TensorSlot>& slots, const SafetensorsFile& file, con
 const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::string& name) {
   const auto found = checkpoint.files.find(name);
   if (found == checkpoint.files.end()) {
-    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": has no " + name);
+    throw checkpoint_error(checkpoint.path.string() + ": has no " + name);
   }
   return found->second;
 }
@@ -135,7 +135,7 @@ Json state_json(const Session& session, const TrainingState& state) {
 }
 
 [[noreturn]] void refuse_state(const LoadedCheckpoint& checkpoint, const std::string& what) {
-  throw Error(ErrorKind::checkpoint, (checkpoint.path / kStateName).string() + ": " + what);
+  throw checkpoint_error((checkpoint.path / kStateName).string() + ": " + what);
 }
 
 /// The result of `read` on the JSON state, which is not trusted.
@@ -243,10 +243,9 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   const std::int64_t saved = global_batch_of(checkpoint);
   const std::int64_t saved_steps = session.data().train->size() / saved;
   if (state.step_in_epoch < 0 || state.step_in_epoch > saved_steps) {
-    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": is at step " +
-                                           std::to_string(state.step_in_epoch) +
-                                           " of an epoch of " + std::to_string(saved_steps) +
-                                           " steps; were the data changed?");
+    throw checkpoint_error(checkpoint.path.string() + ": is at step " +
+                           std::to_string(state.step_in_epoch) + " of an epoch of " +
+                           std::to_string(saved_steps) + " steps; were the data changed?");
   }
   const BatchNumbers& batch = session.batch();
   count_in_batches(state, saved, batch.global, batch.steps);

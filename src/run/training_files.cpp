@@ -36,10 +36,9 @@ std::vector<std::int64_t> shape_of(const StatisticsPart& part, const std::vector
 
 /// What reads the statistics relies on their types and sizes.
 [[noreturn]] void refuse_statistics(const std::filesystem::path& path, const std::string& name) {
-  throw Error(ErrorKind::checkpoint,
-              path.string() + ": '" + name +
-                  "' has another type or size than the statistics of a run; restore the run "
-                  "folder's own file");
+  throw checkpoint_error(
+      path.string() + ": '" + name +
+      "' has another type or size than the statistics of a run; restore the run folder's own file");
 }
 
 Statistics statistics_in(const std::filesystem::path& path) {
@@ -137,9 +136,9 @@ Statistics read_statistics(const std::filesystem::path& run, const std::string& 
   Statistics statistics = statistics_in(path);
   const std::string found = hash_of(statistics);
   if (found != hash) {
-    throw Error(ErrorKind::checkpoint, path.string() + ": the statistics have the hash " + found +
-                                           ", the checkpoint was trained with " + hash +
-                                           "; restore the run folder's own file");
+    throw checkpoint_error(path.string() + ": the statistics have the hash " + found +
+                           ", the checkpoint was trained with " + hash +
+                           "; restore the run folder's own file");
   }
   return statistics;
 }
@@ -188,9 +187,8 @@ std::optional<SamplesRecord> read_samples(const std::filesystem::path& run) {
   } catch (const Json::exception& error) {
     fault = error.what();
   }
-  throw Error(ErrorKind::checkpoint, path.string() +
-                                         ": does not say what the run's samples are: " + fault +
-                                         "; remove it, and the run's data are read instead");
+  throw checkpoint_error(path.string() + ": does not say what the run's samples are: " + fault +
+                         "; remove it, and the run's data are read instead");
 }
 
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary) {
@@ -225,11 +223,11 @@ void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabular
   if (!std::filesystem::exists(path, ignored)) return;
   const std::string kept = read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes);
   if (vocabulary != nullptr && vocabulary_json(*vocabulary) == kept) return;
-  throw Error(ErrorKind::checkpoint,
-              "'" + path.string() +
-                  "' is not the vocabulary of the data, and the run's weights are of its tokens; "
-                  "restore the data that the run was trained with, or set 'vocabulary_from: " +
-                  path.string() + "' in the source of the text");
+  throw checkpoint_error(
+      "'" + path.string() +
+      "' is not the vocabulary of the data, and the run's weights are of its tokens; restore the "
+      "data that the run was trained with, or set 'vocabulary_from: " +
+      path.string() + "' in the source of the text");
 }
 
 }  // namespace trainyard

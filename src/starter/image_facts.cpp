@@ -137,12 +137,12 @@ std::size_t label_column(const fs::path& file, const std::vector<std::string>& c
                          std::size_t path) {
   if (columns.size() == 2) return 1 - path;
   if (const std::optional<std::size_t> label = named_label(columns, path)) return *label;
-  throw Error(ErrorKind::data,
-              "'" + file.string() + "' lists images in the column '" + columns[path] + "', but " +
-                  (columns.size() == 1 ? "no line has a class; expected a path and a class in each"
-                                       : "which of " + joined(columns) +
-                                             " is their class? Name it 'label' in the first line") +
-                  " (source image_list in docs/language/data.md)");
+  throw data_error(
+      "'" + file.string() + "' lists images in the column '" + columns[path] + "', but " +
+      (columns.size() == 1
+           ? "no line has a class; expected a path and a class in each"
+           : "which of " + joined(columns) + " is their class? Name it 'label' in the first line") +
+      " (source image_list in docs/language/data.md)");
 }
 
 /// The folder that the list's first path is below: the list's own (""), the current one, or one

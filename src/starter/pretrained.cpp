@@ -56,13 +56,11 @@ std::vector<std::string> faults_of(const KnownResNet& network, const Safetensors
                          const std::vector<std::string>& faults) {
   std::vector<std::string> names;
   for (const KnownResNet& known : kKnown) names.emplace_back(known.name);
-  throw Error(
-      ErrorKind::checkpoint,
+  throw checkpoint_error(
       path.string() + ": of " + std::string(nearest) + " it " + faults.front() +
-          (faults.size() > 1 ? " (" + std::to_string(faults.size()) + " differences)" : "") +
-          "; --from knows the weights of " + joined(names) +
-          " of torchvision and timm. For other networks see 'train import' in "
-          "docs/after_training.md");
+      (faults.size() > 1 ? " (" + std::to_string(faults.size()) + " differences)" : "") +
+      "; --from knows the weights of " + joined(names) +
+      " of torchvision and timm. For other networks see 'train import' in docs/after_training.md");
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ SweepLock::SweepLock(const std::filesystem::path& folder) {
   file_ = Descriptor(
       {::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)});
   if (!file_) {
-    throw Error(ErrorKind::disk,
-                "cannot write '" + path.string() + "': " + std::generic_category().message(errno));
+    throw disk_error("cannot write '" + path.string() +
+                     "': " + std::generic_category().message(errno));
   }
   if (::flock(file_.get().value, LOCK_EX | LOCK_NB) == 0) return;
   (void)another_holds_lock(errno, path);

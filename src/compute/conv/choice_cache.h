@@ -35,7 +35,7 @@ template <class Choice>
   std::map<std::string, Choice> choices;
   if (text.empty()) return choices;
   const Json json = parse_json(text, {.name = name, .kind = ErrorKind::data});
-  if (!json.is_object()) throw Error(ErrorKind::data, name + ": not an object");
+  if (!json.is_object()) throw data_error(name + ": not an object");
   for (const auto& [key, value] : json.items()) {
     if (key.starts_with(kProcessorKey) == of_processors) choices[key] = choice_of(value, name);
   }

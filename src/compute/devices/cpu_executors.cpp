@@ -96,9 +96,9 @@ class CpuExecutors final : public DeviceExecutors {
       std::unique_ptr<Executor> layer = onednn::make_conv(library_, step);
       return step.form.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
     } catch (const dnnl::error& error) {
-      throw Error(ErrorKind::device, std::string(step.op->type()) +
-                                         ": oneDNN cannot compute this layer on this processor (" +
-                                         error.what() + "); --device reference can");
+      throw device_error(std::string(step.op->type()) +
+                         ": oneDNN cannot compute this layer on this processor (" + error.what() +
+                         "); --device reference can");
     }
   }
 

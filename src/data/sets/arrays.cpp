@@ -18,8 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void bad_shape(const NumpyArray& array, const std::string& expected) {
-  throw Error(ErrorKind::data,
-              "'" + array.name + "' is " + array.text() + ", expected " + expected);
+  throw data_error("'" + array.name + "' is " + array.text() + ", expected " + expected);
 }
 
 /// The arrays of a set.
@@ -94,9 +93,9 @@ std::int64_t classes_of(const std::vector<std::int32_t>& labels, std::int64_t cl
   const auto bad = std::ranges::find_if(
       labels, [&](std::int32_t label) { return label < 0 || label >= classes; });
   if (bad == labels.end()) return classes;
-  throw Error(ErrorKind::data, "'" + y.name + "': label " + std::to_string(bad - labels.begin()) +
-                                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
-                                   std::to_string(std::max<std::int64_t>(classes, 1) - 1));
+  throw data_error("'" + y.name + "': label " + std::to_string(bad - labels.begin()) +
+                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
+                   std::to_string(std::max<std::int64_t>(classes, 1) - 1));
 }
 
 /// The labels of the samples, and what one of a sample is; or numbers in their place.
@@ -151,10 +150,9 @@ std::vector<std::int32_t> lengths_of(const Arrays& arrays) {
   const auto bad = std::ranges::find_if(
       lengths, [&](std::int32_t length) { return length < 0 || length > steps; });
   if (bad == lengths.end()) return lengths;
-  throw Error(ErrorKind::data, "'" + of.name + "': length " +
-                                   std::to_string(bad - lengths.begin()) + " (from 0) is " +
-                                   std::to_string(*bad) + ", expected 0 to " +
-                                   std::to_string(steps) + ", the steps of x");
+  throw data_error("'" + of.name + "': length " + std::to_string(bad - lengths.begin()) +
+                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
+                   std::to_string(steps) + ", the steps of x");
 }
 
 std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& options) {
@@ -201,11 +199,10 @@ std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions&
   const auto bad = std::ranges::find_if(
       samples.tokens, [&](std::int32_t token) { return token < 0 || token >= options.vocabulary; });
   if (bad != samples.tokens.end()) {
-    throw Error(ErrorKind::data,
-                "'" + x.name + "': sample " +
-                    std::to_string((bad - samples.tokens.begin()) / samples.steps) +
-                    " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
-                    std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
+    throw data_error("'" + x.name + "': sample " +
+                     std::to_string((bad - samples.tokens.begin()) / samples.steps) +
+                     " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
+                     std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
   }
   samples.form = labels.shape.rank() == 0 ? LabelForm::one : LabelForm::each;
   samples.classes = labels.classes;

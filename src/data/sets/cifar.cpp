@@ -27,11 +27,10 @@ std::size_t record_count(const InputFile& file, const fs::path& path, const Reco
   const std::size_t records = file.size() / form.bytes();
   const std::size_t rest = file.size() % form.bytes();
   if (records > 0 && rest == 0) return records;
-  throw Error(ErrorKind::data, "'" + path.string() +
-                                   "' is damaged: " + std::to_string(file.size()) +
-                                   " bytes, that is " + std::to_string(records) + " records and " +
-                                   std::to_string(rest) + " bytes; expected a multiple of " +
-                                   std::to_string(form.bytes()) + " bytes; get the file again");
+  throw data_error("'" + path.string() + "' is damaged: " + std::to_string(file.size()) +
+                   " bytes, that is " + std::to_string(records) + " records and " +
+                   std::to_string(rest) + " bytes; expected a multiple of " +
+                   std::to_string(form.bytes()) + " bytes; get the file again");
 }
 
 void append_record(const std::byte* record, const RecordForm& form, MemorySamples& samples) {
@@ -43,10 +42,10 @@ void append_record(const std::byte* record, const RecordForm& form, MemorySample
 void check_label(std::int32_t label, const fs::path& path, std::size_t record,
                  const RecordForm& form) {
   if (label < form.classes) return;
-  throw Error(ErrorKind::data, "'" + path.string() + "': record " + std::to_string(record) +
-                                   " (from 0) has label " + std::to_string(label) +
-                                   ", expected 0 to " + std::to_string(form.classes - 1) +
-                                   "; the file is damaged or of another data set");
+  throw data_error("'" + path.string() + "': record " + std::to_string(record) +
+                   " (from 0) has label " + std::to_string(label) + ", expected 0 to " +
+                   std::to_string(form.classes - 1) +
+                   "; the file is damaged or of another data set");
 }
 
 void append_file(const fs::path& path, const RecordForm& form, Hash128& hash,

@@ -34,7 +34,7 @@ struct InflatingReader::State {
   State& operator=(const State&) = delete;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorKind::data, "'" + name + "' " + what + "; get the file again");
+    throw data_error("'" + name + "' " + what + "; get the file again");
   }
   void refill();
   std::size_t inflate_into(std::span<std::byte> out);

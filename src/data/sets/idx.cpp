@@ -158,11 +158,10 @@ std::unique_ptr<Dataset> open_idx(const IdxOptions& options) {
   IdxContents images = read_contents(paths.images, kImageMagic, hash);
   const IdxContents labels = read_contents(paths.labels, kLabelMagic, hash);
   if (images.extents[0] != labels.extents[0]) {
-    throw Error(ErrorKind::data, "'" + paths.images.string() + "' holds " +
-                                     std::to_string(images.extents[0]) + " images but '" +
-                                     paths.labels.string() + "' holds " +
-                                     std::to_string(labels.extents[0]) +
-                                     " labels; expected equal counts of one split");
+    throw data_error("'" + paths.images.string() + "' holds " + std::to_string(images.extents[0]) +
+                     " images but '" + paths.labels.string() + "' holds " +
+                     std::to_string(labels.extents[0]) +
+                     " labels; expected equal counts of one split");
   }
   check_labels(labels.values, paths.labels, options.classes);
   MemorySamples samples;

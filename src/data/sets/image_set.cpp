@@ -276,7 +276,7 @@ LookedAt look_at_set(ImageFiles files, const ImageOptions& options, const Openin
 void require_classes(const LookedAt& looked, const std::string& faults, const Opening& opening) {
   const std::string folder = "'" + looked.set.folder.string() + "'";
   if (looked.set.files.empty()) {
-    throw Error(ErrorKind::data, "no file of " + folder + " can be used:" + faults);
+    throw data_error("no file of " + folder + " can be used:" + faults);
   }
   std::set<std::int32_t> labels;
   for (const ImageFile& file : looked.set.files) labels.insert(file.label);
@@ -285,8 +285,8 @@ void require_classes(const LookedAt& looked, const std::string& faults, const Op
     const auto label = static_cast<std::size_t>(file.label);
     const std::vector<std::string>& names = looked.set.class_names;
     const std::string name = label < names.size() ? names[label] : std::to_string(label);
-    throw Error(ErrorKind::data,
-                "no file of class '" + name + "' in " + folder + " can be used: " + file.fault);
+    throw data_error("no file of class '" + name + "' in " + folder +
+                     " can be used: " + file.fault);
   }
 }
 
@@ -296,11 +296,11 @@ void judge(const LookedAt& looked, const ImageOptions& options, const Opening& o
   std::vector<std::string> faults;
   for (const ImageFile& file : looked.bad) faults.push_back(file.fault);
   if (options.on_error == OnError::error) {
-    throw Error(
-        ErrorKind::data,
-        fault_list(faults) + (faults.size() == 1 ? ""
-                                                 : "\nmend or remove them, or leave them out with "
-                                                   "'on_error: skip' of the source"));
+    throw data_error(
+        fault_list(faults) +
+        (faults.size() == 1
+             ? ""
+             : "\nmend or remove them, or leave them out with 'on_error: skip' of the source"));
   }
   require_classes(looked, fault_lines(faults), opening);
   const std::size_t all = looked.set.files.size() + faults.size();

@@ -130,14 +130,14 @@ void require_utf8_lines(std::string_view text, const std::string& name) {
 }  // namespace
 
 void bad_line(const std::string& name, std::int64_t line, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + name + "', line " + std::to_string(line) + ": " + what);
+  throw data_error("'" + name + "', line " + std::to_string(line) + ": " + what);
 }
 
 std::vector<SeparatedRow> separated_rows(std::string_view text, Separator separator,
                                          const std::string& name, std::optional<bool> quotes) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (is_utf16(text)) {
-    throw Error(ErrorKind::data, "'" + name + "' is UTF-16 text; save it as UTF-8");
+    throw data_error("'" + name + "' is UTF-16 text; save it as UTF-8");
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {

@@ -200,10 +200,10 @@ std::vector<std::int32_t> numbered_labels(const Dataset& set, const ClassNumberi
     labels.push_back(label_of.at(at));
     if (labels.back() >= 0) continue;
     const std::string name = at < own.size() ? own[at] : "class " + std::to_string(label);
-    throw Error(ErrorKind::data, what + " has the class '" + name + "', which " + numbering.of +
-                                     " does not have" + config::suggestion(name, numbering.names) +
-                                     "; classes are matched by their names: give them the same "
-                                     "ones, or leave that class out");
+    throw data_error(
+        what + " has the class '" + name + "', which " + numbering.of + " does not have" +
+        config::suggestion(name, numbering.names) +
+        "; classes are matched by their names: give them the same ones, or leave that class out");
   }
   return labels;
 }
@@ -296,11 +296,11 @@ std::vector<std::int64_t> part_of(const Dataset& set, const Divided& how, Part p
     if (val == (part == Part::val)) indices.push_back(i);
   }
   if (indices.empty()) {
-    throw Error(ErrorKind::config, "val_fraction: of " + std::to_string(set.size()) +
-                                       " samples none remains for " +
-                                       (part == Part::val ? "validation; use a larger fraction"
-                                                          : "training; use a smaller fraction") +
-                                       " or more samples");
+    throw config_error("val_fraction: of " + std::to_string(set.size()) +
+                       " samples none remains for " +
+                       (part == Part::val ? "validation; use a larger fraction"
+                                          : "training; use a smaller fraction") +
+                       " or more samples");
   }
   return indices;
 }

@@ -21,8 +21,7 @@ std::vector<Role> roles_of(const TableColumns& columns, const NamedRows& rows) {
       std::optional<Role>& own = roles[rows.column(
           name, "'columns." + std::string(key) + "' names a column of the first line")];
       if (own) {
-        throw Error(ErrorKind::config,
-                    "'columns' of the table '" + rows.name + "' names '" + name + "' twice");
+        throw config_error("'columns' of the table '" + rows.name + "' names '" + name + "' twice");
       }
       own = role;
     }

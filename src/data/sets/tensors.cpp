@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void bad_tensors(const fs::path& path, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + path.string() + "': " + what);
+  throw data_error("'" + path.string() + "': " + what);
 }
 
 std::string described(const NamedTensor& tensor) {

@@ -73,9 +73,7 @@ ZipFile::ZipFile(const std::filesystem::path& path)
   read_list(bytes_at(list_at_, list_bytes_), list_count_);
 }
 
-void ZipFile::fail(const std::string& what) const {
-  throw Error(ErrorKind::data, "'" + name_ + "' " + what);
-}
+void ZipFile::fail(const std::string& what) const { throw data_error("'" + name_ + "' " + what); }
 
 std::vector<std::byte> ZipFile::bytes_at(std::uint64_t offset, std::uint64_t count) const {
   if (offset > file_.size() || count > file_.size() - offset) {

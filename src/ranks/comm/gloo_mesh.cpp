@@ -141,17 +141,15 @@ GlooMesh::Part::Part(int rank_number, int rank_count, Store& store, const GlooOp
     open(options);
     connect_new(peers, options.connect);
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::device, name_of(rank) + ": connecting the group '" + options.group +
-                                       "' of " + std::to_string(ranks) +
-                                       " ranks failed: " + reason_of(error));
+    throw device_error(name_of(rank) + ": connecting the group '" + options.group + "' of " +
+                       std::to_string(ranks) + " ranks failed: " + reason_of(error));
   }
 }
 
 void GlooMesh::Part::open(const GlooOptions& options) {
   if (!options.interface.empty() && !options.address.empty()) {
-    throw Error(ErrorKind::device, "both the network interface '" + options.interface +
-                                       "' and the address '" + options.address +
-                                       "' are given; leave one out");
+    throw device_error("both the network interface '" + options.interface + "' and the address '" +
+                       options.address + "' are given; leave one out");
   }
   const SigpipeGuard guard;  // for the thread that Gloo's device starts
   context_ = make_device(options)->createContext(rank, ranks);

@@ -27,7 +27,7 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 [[noreturn]] void fail_sharing(const std::string& what, const std::string& reason) {
-  throw Error(ErrorKind::device, what + " failed: " + reason);
+  throw device_error(what + " failed: " + reason);
 }
 
 using SteadyClock = std::chrono::steady_clock;
@@ -122,8 +122,8 @@ SharedBarrier::SharedBarrier(BarrierGate& gate, std::span<BarrierSlot> slots, in
   for (const pid_t process : processes) {
     processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
     if (!processes_.back()) {
-      throw Error(ErrorKind::device, "watching process " + std::to_string(process) +
-                                         " failed: " + std::strerror(errno));
+      throw device_error("watching process " + std::to_string(process) +
+                         " failed: " + std::strerror(errno));
     }
     ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});
   }

@@ -15,8 +15,8 @@ namespace trainyard {
 namespace {
 
 [[noreturn]] void refuse_key(std::string_view key, const std::string& reason) {
-  throw Error(ErrorKind::device, "the ranks' store refused the key '" +
-                                     std::string(key.substr(0, kMaxKeyBytes)) + "': " + reason);
+  throw device_error("the ranks' store refused the key '" +
+                     std::string(key.substr(0, kMaxKeyBytes)) + "': " + reason);
 }
 
 void check_size(std::string_view key, std::string_view what, std::size_t bytes,
@@ -28,7 +28,7 @@ void check_size(std::string_view key, std::string_view what, std::size_t bytes,
 
 void send(StoreClient& client, const Message& message) { client.outgoing += encode(message); }
 
-[[noreturn]] void refuse_client(const std::string& why) { throw Error(ErrorKind::device, why); }
+[[noreturn]] void refuse_client(const std::string& why) { throw device_error(why); }
 
 /// When a request that may wait must be answered.
 Moment deadline_of(const Message& request, Moment now) {

@@ -25,7 +25,7 @@ namespace trainyard {
 namespace {
 
 [[noreturn]] void fail(const std::string& doing) {
-  throw Error(ErrorKind::device, doing + ": " + std::generic_category().message(errno));
+  throw device_error(doing + ": " + std::generic_category().message(errno));
 }
 
 RankIdentity local_place(int rank, int ranks, int port, const std::string& token) {

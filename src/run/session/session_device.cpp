@@ -178,19 +178,18 @@ void require_one_kind(const DeviceKind& own, RankGroup& ranks) {
   const std::vector<std::string> reasons = ranks.gather(own.no_gpu);
   const auto lacking = static_cast<std::size_t>(without - kinds.begin());
   const std::string why = reasons[lacking].empty() ? "" : ": " + reasons[lacking];
-  throw Error(ErrorKind::device,
-              names[static_cast<std::size_t>(with - kinds.begin())] + " has a GPU, and " +
-                  names[lacking] + " has none" + why +
-                  "; ranks train all on GPUs or all on CPUs: fix it there (train doctor), "
-                  "leave that machine out, or give --gpus 0");
+  throw device_error(names[static_cast<std::size_t>(with - kinds.begin())] + " has a GPU, and " +
+                     names[lacking] + " has none" + why +
+                     "; ranks train all on GPUs or all on CPUs: fix it there (train doctor), leave "
+                     "that machine out, or give --gpus 0");
 }
 
 void require_precision(DeviceChoice::Kind kind, Precision precision, const Position& where,
                        const Processor& processor) {
   const std::string wanted = refusal(kind, precision, processor);
   if (wanted.empty()) return;
-  throw Error(ErrorKind::device, (where.known() ? where.text() + ": " : "") + "'precision: " +
-                                     std::string(name_of(precision)) + "' " + wanted);
+  throw device_error((where.known() ? where.text() + ": " : "") +
+                     "'precision: " + std::string(name_of(precision)) + "' " + wanted);
 }
 
 std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {

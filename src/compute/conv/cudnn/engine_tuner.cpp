@@ -21,9 +21,8 @@ std::filesystem::path path_in(const std::filesystem::path& folder, const std::st
 }
 
 [[noreturn]] void differs_from_first(const std::string& key, const std::string& problem) {
-  throw Error(ErrorKind::device,
-              fmt::format("{} ({}); all ranks of a run need the same GPU model and the same cuDNN",
-                          problem, key));
+  throw device_error(fmt::format(
+      "{} ({}); all ranks of a run need the same GPU model and the same cuDNN", problem, key));
 }
 
 // Candidates to time. Engines of graphs that add the bias are compiled for them, up to a second
@@ -149,9 +148,10 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
   }
   if (chosen) return *chosen;
   search.check_gpu();
-  throw Error(ErrorKind::device, fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: "
-                                             "false' or another precision may permit one",
-                                             wanted.key, refused.text()));
+  throw device_error(
+      fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: false' or another precision "
+                  "may permit one",
+                  wanted.key, refused.text()));
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ ConvAlgorithm engine_of(const Json& json, const std::string& source) {
       if (json["engine"] == Json(kind.name)) return kind.algorithm;
     }
   }
-  throw Error(ErrorKind::data, source + ": an engine's 'engine' is not as expected: " + names());
+  throw data_error(source + ": an engine's 'engine' is not as expected: " + names());
 }
 
 bool timed(Winograd winograd) {
@@ -250,10 +250,10 @@ std::optional<ConvAlgorithm> ConvAlgorithms::known(
     const std::string& key, std::span<const ConvAlgorithm> algorithms) const {
   if (const auto found = earlier_.find(key); found != earlier_.end()) return found->second;
   if (settings_.engines_of == EngineSource::first_rank) {
-    throw Error(ErrorKind::device,
-                fmt::format("rank 0 chose no engine for a convolution here ({}); all ranks of a "
-                            "run need the same build of train",
-                            key));
+    throw device_error(
+        fmt::format("rank 0 chose no engine for a convolution here ({}); all ranks of a run need "
+                    "the same build of train",
+                    key));
   }
   const std::optional<Json> stored = cache_.find(key);
   if (!stored) return std::nullopt;

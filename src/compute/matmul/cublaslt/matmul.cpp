@@ -114,11 +114,11 @@ Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size
   }
   const std::string problem = choose(workspace_cap, shape.alignment);
   if (problem.empty()) return;
-  throw Error(ErrorKind::device,
-              fmt::format("cuBLASLt has no algorithm for [{}, {}] by [{}, {}], {} to {}, within a "
-                          "workspace of {} bytes: {}",
-                          shape.rows, shape.depth, shape.depth, shape.columns,
-                          name_of(shape.factors), name_of(shape.result), workspace_cap, problem));
+  throw device_error(
+      fmt::format("cuBLASLt has no algorithm for [{}, {}] by [{}, {}], {} to {}, within a "
+                  "workspace of {} bytes: {}",
+                  shape.rows, shape.depth, shape.depth, shape.columns, name_of(shape.factors),
+                  name_of(shape.result), workspace_cap, problem));
 }
 
 template <class T>
