@@ -18,9 +18,6 @@
 #include "run/run_folder.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kStatusName = "status.json";
@@ -245,10 +242,10 @@ std::vector<std::optional<double>> CsvTable::values(std::string_view column) con
   return values;
 }
 
-CsvTable read_csv_table(const std::filesystem::path& path) {
+CsvTable read_csv_table(const fs::path& path) {
   CsvTable table;
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return table;
+  if (!fs::exists(path, ignored)) return table;
   std::vector<std::string> lines = split(read_text(path, ErrorKind::data, kMostTableBytes), '\n');
   lines.pop_back();  // what follows the last line feed
   if (lines.empty()) return table;

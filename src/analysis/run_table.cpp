@@ -239,7 +239,7 @@ void sort_rows(RunTable& table, const std::string& name) {
   });
 }
 
-std::string repeat_command(const std::filesystem::path& folder) {
+std::string repeat_command(const fs::path& folder) {
   std::string command = "train --config " + shell_quoted((folder / "config.yaml").string());
   const std::optional<Json> run = run_record(folder / "run.json");
   if (!run) return command;

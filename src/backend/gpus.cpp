@@ -12,7 +12,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
 using Kind = GpuRequest::Kind;
 
 constexpr std::int64_t kMostGpus = 1'024;  // more than any machine has

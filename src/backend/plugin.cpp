@@ -15,7 +15,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
 using Folders = std::vector<fs::path>;
 
 /// Subfolders of `nvidia` in which wheels of CUDA 12 and 13 install libraries.

@@ -16,9 +16,6 @@
 #include "base/text.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kTemporaryFolder = ".tmp-XXXXXX";  // for mkdtemp(3)

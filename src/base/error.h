@@ -6,11 +6,12 @@
 // nothing prints or reads the environment.
 #pragma once
 
-#include <filesystem>
 #include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -67,7 +68,7 @@ inline Error checkpoint_error(const std::string& text) { return {ErrorKind::chec
                                std::source_location where);
 
 /// Throws Error{data}: the file, in quotes, followed by `what` ("is damaged: ...").
-[[noreturn]] void bad_file(const std::filesystem::path& file, const std::string& what);
+[[noreturn]] void bad_file(const fs::path& file, const std::string& what);
 
 }  // namespace trainyard
 

@@ -15,10 +15,7 @@
 #include "base/text.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The limit of one group: time within a period, both in microseconds. No limit is "max" or -1.
 std::optional<double> quota_of(const ControlGroup& group) {

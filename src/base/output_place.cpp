@@ -18,8 +18,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kMostLinks = 40;  // as Linux
 constexpr int kReaderTries = 60;
 constexpr std::chrono::milliseconds kReaderPause{50};

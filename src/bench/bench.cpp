@@ -176,7 +176,7 @@ std::string name_of(const Json& row) {
 
 }  // namespace
 
-std::vector<PeerRate> read_peer_rates(const std::filesystem::path& path, const std::string& net,
+std::vector<PeerRate> read_peer_rates(const fs::path& path, const std::string& net,
                                       std::int64_t batch) {
   constexpr std::uint64_t kLimit = 16 << 20;
   std::istringstream lines(read_text(path, ErrorKind::data, kLimit));

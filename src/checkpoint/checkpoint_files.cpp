@@ -9,9 +9,6 @@
 #include "checkpoint/tensor_slots.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 /// Room for folders, the manifest and the last block of each file.

@@ -100,11 +100,10 @@ std::optional<CheckpointEntry> parse_checkpoint_name(std::string_view file_name)
   return CheckpointEntry{std::string(file_name), *epoch, *step};
 }
 
-std::vector<CheckpointEntry> list_checkpoints(const std::filesystem::path& folder) {
+std::vector<CheckpointEntry> list_checkpoints(const fs::path& folder) {
   std::vector<CheckpointEntry> entries;
   std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const auto entry = parse_checkpoint_name(it->path().filename().string());
     if (entry && it->is_directory(error)) entries.push_back(*entry);
   }

@@ -18,10 +18,7 @@
 #include "run/config/layer_overrides.h"
 
 namespace trainyard::cli {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostHere = 256;
 

@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/run_flags.h"
@@ -19,8 +19,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool is_file_name(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") || word.find('/') != word.npos;

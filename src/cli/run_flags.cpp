@@ -24,8 +24,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path program_file() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored);

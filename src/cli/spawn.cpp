@@ -28,10 +28,7 @@
 #include "run/session/session_device.h"
 
 namespace trainyard::cli {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostReplicas = 256;
 constexpr std::size_t kHostFileBytes = 1 << 20;

@@ -1,11 +1,11 @@
 // `train configs`: the configs and networks that come with the program, or lie in this folder.
 #include <CLI/CLI.hpp>
 #include <cctype>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"
@@ -13,8 +13,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Whether a colon, or a full stop before a capital letter, is at `at`.
 bool ends_sentence(const std::string& text, std::size_t at) {

@@ -24,8 +24,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// In ranks that this program started, whose standard input is empty: a file with what was read
 /// from that of the program.
 constexpr const char* kInputVariable = "TRAINYARD_INPUT";

@@ -149,14 +149,14 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
   return builder.take();
 }
 
-Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
+Node load_yaml(const fs::path& path, const FileLimits& limits) {
   const std::string name = path.string();
   std::error_code ignored;  // opening the file gives a better message
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (fs::is_directory(path, ignored)) {
     refuse_file(name, "is a folder; expected a YAML file");
   }
   // Opening a pipe would wait for its writer.
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
     refuse_file(name, "is not an ordinary file but a pipe or a device; expected a YAML file");
   }
   errno = 0;

@@ -10,10 +10,7 @@
 #include "fetch/tar.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 RemoteFile remote_of(const SetFile& file, const std::string& from) {
   RemoteFile remote = file.remote;

@@ -20,8 +20,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kLibrary = "libcurl.so.4";
 constexpr long kConnectSeconds = 30;
 constexpr long kMostRedirects = 10;

@@ -16,8 +16,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kBlock = 512;
 using Block = std::array<std::byte, kBlock>;
 

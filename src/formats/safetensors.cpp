@@ -242,7 +242,7 @@ std::string header_text(const std::vector<const NamedTensor*>& order,
 
 }  // namespace
 
-SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path, ErrorKind kind) {
+SafetensorsFile SafetensorsFile::open(const fs::path& path, ErrorKind kind) {
   const std::string name = path.string();
   const Source source{name, kind};
   const InputFile file(path, kind);

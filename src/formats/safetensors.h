@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {
@@ -55,8 +55,7 @@ class SafetensorsFile {
  public:
   /// Reads `path`; the header is checked against the file's size before the data are allocated.
   /// Throws Error{kind} with the file and the reason.
-  [[nodiscard]] static SafetensorsFile open(const std::filesystem::path& path,
-                                            ErrorKind kind = ErrorKind::data);
+  [[nodiscard]] static SafetensorsFile open(const fs::path& path, ErrorKind kind = ErrorKind::data);
   /// The same from memory; `source` is the name for messages.
   [[nodiscard]] static SafetensorsFile parse(std::vector<std::byte> bytes, std::string source,
                                              ErrorKind kind = ErrorKind::data);

@@ -1,10 +1,10 @@
 #include "inference/evaluated_data.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "config/file_path.h"
 #include "data/sets/image_list.h"
 #include "data/sets/subset.h"
@@ -16,8 +16,6 @@
 
 namespace trainyard {
 namespace {
-
-namespace fs = std::filesystem;
 
 const SplitConfig& split_named(const RunConfig& run, const std::string& name) {
   return name == "train" ? run.data.train : run.data.val;

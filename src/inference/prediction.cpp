@@ -332,7 +332,7 @@ std::string prediction_line(PredictionStyle style, const PredictionForm& form,
   return text_line(form, input, prediction);
 }
 
-std::optional<PredictionFormat> prediction_format(const std::filesystem::path& file) {
+std::optional<PredictionFormat> prediction_format(const fs::path& file) {
   const std::string ending = lower_case(file.extension().string());
   if (ending == ".csv") return PredictionFormat::csv;
   if (ending == ".json") return PredictionFormat::json;

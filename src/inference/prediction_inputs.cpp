@@ -1,7 +1,6 @@
 #include "inference/prediction_inputs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <system_error>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/faults.h"
+#include "base/filesystem.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "config/file_path.h"
@@ -26,7 +26,6 @@
 #include "inference/source_options.h"
 
 namespace trainyard {
-
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
@@ -132,8 +131,6 @@ std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const Sampl
   made.class_names = samples.class_names;
   return token_set_of(std::move(made));
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
 

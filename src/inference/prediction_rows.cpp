@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/faults.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "config/file_path.h"
 #include "data/sets/arrays.h"
@@ -68,7 +68,7 @@ std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules
 
 /// How another file is written than the one of these options: as that, but a file named .tsv with
 /// tabs, and one named .csv without; with ragged rows.
-RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file) {
+RowsOptions rows_like(RowsOptions options, const fs::path& file) {
   options.ragged = true;
   const bool tabs = file.extension() == ".tsv", had_tabs = options.separator == Separator::tab;
   if (tabs == had_tabs || (!tabs && file.extension() != ".csv")) return options;
@@ -76,8 +76,6 @@ RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file) {
   options.quotes = {};
   return options;
 }
-
-namespace fs = std::filesystem;
 
 std::string in_file(const std::string& path, std::int64_t line) {
   return path + ":" + std::to_string(line);

@@ -43,7 +43,7 @@ struct ColumnRows {
 /// The columns of a run of source texts or image_list.
 [[nodiscard]] std::optional<ColumnRows> column_rows(const StoredModel& stored);
 /// True for .csv and .tsv.
-[[nodiscard]] bool is_table_name(const std::filesystem::path& path);
+[[nodiscard]] bool is_table_name(const fs::path& path);
 /// A cell of the column for each row, named FILE:LINE; a row without one has a fault. Throws
 /// Error{data} as read_rows(), and for a column that is missing.
 [[nodiscard]] std::vector<PredictionInput> rows_of_column(const std::string& path,

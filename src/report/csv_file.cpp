@@ -142,12 +142,12 @@ std::string missing_rows(std::string_view kept, std::int64_t last_key) {
   return joined(gaps, ", ");
 }
 
-CsvFile::CsvFile(const Disk& disk, const std::filesystem::path& path,
-                 const std::vector<std::string>& columns, std::int64_t last_key)
+CsvFile::CsvFile(const Disk& disk, const fs::path& path, const std::vector<std::string>& columns,
+                 std::int64_t last_key)
     : columns_(static_cast<int>(columns.size())) {
   std::error_code ignored;
   std::string text;
-  if (std::filesystem::exists(path, ignored)) {
+  if (fs::exists(path, ignored)) {
     text = read_text(path, ErrorKind::disk, kMostCsvBytes);
   }
   const std::string kept = kept_rows(text, header_of(columns), last_key, path.string());

@@ -21,9 +21,6 @@
 #include "run/training_files.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kDivision = "val_fraction_rule";
@@ -159,7 +156,7 @@ void add_file_changes(const SplitFacts& before, const SplitFacts& now,
 
 /// Gives `now` its hash, if the run knew it: by reading the file if its time says that it may have
 /// changed. False: the contents are others.
-bool has_contents(const SampleFile& before, SampleFile& now, const std::filesystem::path& folder,
+bool has_contents(const SampleFile& before, SampleFile& now, const fs::path& folder,
                   bool all_files) {
   if (before.hash.empty()) return true;
   if (now.hash.empty() && !all_files && now.changed == before.changed) now.hash = before.hash;

@@ -151,7 +151,7 @@ struct RecordedInit {
 };
 
 /// Empty for a file that cannot be read, or of a run from before ids existed.
-std::optional<RecordedInit> recorded_init(const std::filesystem::path& run_json) {
+std::optional<RecordedInit> recorded_init(const fs::path& run_json) {
   const std::optional<Json> run = run_record(run_json);
   if (!run || !run->contains("id")) return std::nullopt;
   try {
@@ -222,7 +222,7 @@ Json json_of(const InitialWeights& weights) {
           {"new", weights.report.left_new}};
 }
 
-std::optional<InitialWeights> initial_weights_of_run(const std::filesystem::path& run_json) {
+std::optional<InitialWeights> initial_weights_of_run(const fs::path& run_json) {
   const std::optional<RecordedInit> init = recorded_init(run_json);
   if (!init || init->flags.from.empty()) return std::nullopt;
   InitialWeights weights = read_initial_weights(init->flags);
@@ -232,7 +232,7 @@ std::optional<InitialWeights> initial_weights_of_run(const std::filesystem::path
                          flags_text(init->flags) + "; nothing has been trained: start it again");
 }
 
-void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags,
+void require_init_of_run(const fs::path& run_json, const InitFlags& flags,
                          const std::string& advice) {
   const std::optional<RecordedInit> init = recorded_init(run_json);
   if (!init || init->flags == flags) return;

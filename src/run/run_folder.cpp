@@ -17,9 +17,6 @@
 #include "report/status.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kLockName = ".lock";
@@ -319,8 +316,7 @@ struct JudgedState {
 };
 
 /// Empty for a checkpoint that is damaged, or whose state is of no run.
-std::optional<JudgedState> judged_state(const std::filesystem::path& folder,
-                                        const CheckpointEntry& entry) {
+std::optional<JudgedState> judged_state(const fs::path& folder, const CheckpointEntry& entry) {
   try {
     const LoadedCheckpoint loaded = load_checkpoint_state(folder / entry.file_name);
     if (loaded.epoch != entry.epoch || loaded.step != entry.step) return std::nullopt;
@@ -336,8 +332,7 @@ std::optional<JudgedState> judged_state(const std::filesystem::path& folder,
 
 }  // namespace
 
-std::optional<CheckpointEntry> checkpoint_after_epoch(const std::filesystem::path& folder,
-                                                      std::int64_t epoch) {
+std::optional<CheckpointEntry> checkpoint_after_epoch(const fs::path& folder, std::int64_t epoch) {
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
     if (entry.epoch != epoch) continue;
     const std::optional<JudgedState> state = judged_state(folder, entry);
@@ -346,7 +341,7 @@ std::optional<CheckpointEntry> checkpoint_after_epoch(const std::filesystem::pat
   return std::nullopt;
 }
 
-std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& folder) {
+std::optional<BestCheckpoint> best_checkpoint(const fs::path& folder) {
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
     const std::optional<JudgedState> state = judged_state(folder, entry);
     if (!state) continue;

@@ -15,9 +15,6 @@
 #include "run/snapshot.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kName = "weights.safetensors";

@@ -11,7 +11,6 @@
 #include "starter/starter_data.h"
 
 namespace trainyard {
-
 namespace {
 
 constexpr std::int64_t kMostRead = 500;
@@ -70,8 +69,6 @@ ImageFacts facts_of_images(const Dataset& set, const Answer& answer) {
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kHeadBytes = 65536;  // bytes that are read to recognise a list

@@ -52,7 +52,7 @@ std::vector<std::string> faults_of(const KnownResNet& network, const Safetensors
   return faults;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view nearest,
+[[noreturn]] void refuse(const fs::path& path, std::string_view nearest,
                          const std::vector<std::string>& faults) {
   std::vector<std::string> names;
   for (const KnownResNet& known : kKnown) names.emplace_back(known.name);
@@ -90,7 +90,7 @@ std::vector<ResNetTensor> tensors_of(const KnownResNet& network) {
   return tensors;
 }
 
-Pretrained read_pretrained(const std::filesystem::path& path) {
+Pretrained read_pretrained(const fs::path& path) {
   SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
   const KnownResNet* nearest = nullptr;
   std::vector<std::string> faults;

@@ -12,8 +12,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kHeldOut = 0.2;  // val_fraction of a starter, and its seed
 constexpr std::uint64_t kSeed = 42;
 constexpr std::int64_t kMostVocabulary = 20'000;

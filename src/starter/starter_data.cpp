@@ -17,8 +17,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t kMostTextBytes = 1u << 30;
 constexpr std::size_t kLeastTextBytes = 8'000;
 

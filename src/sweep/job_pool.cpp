@@ -74,7 +74,7 @@ void Pool::start(std::size_t slot) {
   try {
     const PoolJob job = calls_.job(index, slot);
     std::error_code ignored;  // at() reports what matters
-    std::filesystem::remove(job.log, ignored);
+    fs::remove(job.log, ignored);
     RankOutput log = RankOutput::at(job.log);
     const ProcessStreams streams{.out = log.descriptor(), .errors = log.descriptor()};
     RankProcess process(job.command, streams);

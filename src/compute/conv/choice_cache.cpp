@@ -34,7 +34,7 @@ ChoiceCache::ChoiceCache(Settings settings) : settings_(std::move(settings)) {
 
 ChoiceCache::Entries ChoiceCache::read() const {
   std::error_code failed;
-  if (!std::filesystem::exists(settings_.path, failed)) return {};
+  if (!fs::exists(settings_.path, failed)) return {};
   try {
     return parse(read_text(settings_.path, ErrorKind::data, kLargestFile));
   } catch (const Error& error) {

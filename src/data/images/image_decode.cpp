@@ -136,13 +136,13 @@ namespace {
 
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
-std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
+std::vector<std::byte> file_bytes(const fs::path& path) {
   return read_bytes(path, ErrorKind::data, kMostFileBytes);
 }
 
 }  // namespace
 
-ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pixels) {
+ImageSize image_file_size(const fs::path& path, std::int64_t max_pixels) {
   constexpr std::uint64_t kStart = 1 << 16;
   const InputFile file(path, ErrorKind::data);
   std::vector<std::byte> start(std::min(file.size(), kStart));
@@ -156,7 +156,7 @@ ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pi
   return image_size({file_bytes(path), path.string(), max_pixels});
 }
 
-Image read_image_file(const std::filesystem::path& path, int channels, std::int64_t max_pixels,
+Image read_image_file(const fs::path& path, int channels, std::int64_t max_pixels,
                       std::string* hash) {
   const std::vector<std::byte> bytes = file_bytes(path);
   Image image = decode_image({bytes, path.string(), max_pixels}, channels);

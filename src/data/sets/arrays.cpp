@@ -12,10 +12,7 @@
 #include "data/sets/zip_file.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void bad_shape(const NumpyArray& array, const std::string& expected) {
   throw data_error("'" + array.name + "' is " + array.text() + ", expected " + expected);

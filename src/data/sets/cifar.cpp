@@ -8,10 +8,7 @@
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kPixelBytes = std::size_t{3} * 32 * 32;
 

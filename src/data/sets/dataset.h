@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -18,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "config/fields.h"
 #include "data/images/image.h"
 #include "data/sets/sample_field.h"
@@ -38,7 +38,7 @@ struct SampleFile {
 
 /// In the order of the samples; no files: samples have none of their own.
 struct SampleFiles {
-  std::filesystem::path folder = {};
+  fs::path folder = {};
   std::vector<SampleFile> files = {};
   std::vector<std::string> left_out = {};  // names of files that are none of the samples
 };
@@ -143,8 +143,8 @@ struct SampleForm {
 
 /// What a source may use when it opens a set.
 struct Opening {
-  std::uint64_t seed = 0;              // seed of sources that draw their samples
-  std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
+  std::uint64_t seed = 0;  // seed of sources that draw their samples
+  fs::path cache_folder;   // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   bool check_all = false;  // samples in files of their own are all decoded on opening
   /// Images that cannot be decoded when they are read: they are zeros. Null: an error.

@@ -9,10 +9,7 @@
 #include "base/error.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The entries of a folder that are not hidden.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {

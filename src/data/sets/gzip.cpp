@@ -19,7 +19,7 @@ constexpr std::uint64_t kLargestRatio = 1032;
 }  // namespace
 
 struct InflatingReader::State {
-  explicit State(const std::filesystem::path& path)
+  explicit State(const fs::path& path)
       : name(path.string()), file(path, ErrorKind::data), piece(kPieceBytes) {
     std::byte magic[2] = {};
     if (file.size() >= 2) file.read(0, magic);
@@ -80,8 +80,7 @@ std::size_t InflatingReader::State::inflate_into(std::span<std::byte> out) {
   return done;
 }
 
-InflatingReader::InflatingReader(const std::filesystem::path& path)
-    : state_(std::make_unique<State>(path)) {}
+InflatingReader::InflatingReader(const fs::path& path) : state_(std::make_unique<State>(path)) {}
 InflatingReader::~InflatingReader() = default;
 
 std::size_t InflatingReader::read(std::span<std::byte> out) {

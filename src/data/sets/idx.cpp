@@ -9,10 +9,7 @@
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint32_t kImageMagic = 0x803;
 constexpr std::uint32_t kLabelMagic = 0x801;

@@ -19,10 +19,7 @@
 #include "data/images/image_decode.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexTitle = "trainyard pictures 2\n";
 constexpr std::string_view kIndexHash = "xxh3 ";

@@ -36,8 +36,6 @@ void check_classes(const fs::path& root, const std::vector<std::string>& names,
                ", expected at most " + std::to_string(classes) + " ('classes')");
 }
 
-namespace fs = std::filesystem;
-
 /// A line of a list.
 struct ListLine {
   std::int64_t line = 0;

@@ -17,7 +17,7 @@ void declare(config::Fields& fields, ImageFolderOptions& options);
 
 /// The images of the class folders in `folder`, labelled in the order of the folders. Throws
 /// Error{data} as open_image_folder().
-[[nodiscard]] ImageFiles class_folders(const std::filesystem::path& folder, Links links,
+[[nodiscard]] ImageFiles class_folders(const fs::path& folder, Links links,
                                        const Opening& opening = {});
 
 /// The images of the class folders, see open_images(). Throws Error{data}: no folder, no class

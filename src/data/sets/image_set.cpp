@@ -18,10 +18,7 @@
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The hashes of files, each put once by the thread that decodes it first. Files that have theirs
 /// cost a look at a byte.

@@ -51,7 +51,7 @@ struct ImageFile {
 
 /// The files of a set and its classes.
 struct ImageFiles {
-  std::filesystem::path folder;
+  fs::path folder;
   std::vector<ImageFile> files;  // at least one
   std::int64_t classes = 0;
   std::vector<std::string> class_names;
@@ -74,7 +74,7 @@ struct ImageFiles {
 /// True for the name of an image file; false for one of another kind (README.txt). Throws
 /// Error{data} for an image of a format that is not read: leaving it out would change the data set
 /// silently.
-[[nodiscard]] bool is_image_name(const std::filesystem::path& path);
+[[nodiscard]] bool is_image_name(const fs::path& path);
 /// The extensions of such names, for messages.
 inline constexpr const char* kImageNames = ".jpg, .png, .webp, .gif, .bmp";
 

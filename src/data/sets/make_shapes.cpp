@@ -10,10 +10,7 @@
 #include "base/parallel.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t kRecordBytes = 1 + 3 * kShapesSide * kShapesSide;
 constexpr std::int64_t kTrainFiles = 5;

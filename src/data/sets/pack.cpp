@@ -48,7 +48,7 @@ class LastBlocks {
 
 class PackDataset final : public Dataset {
  public:
-  explicit PackDataset(const std::filesystem::path& path, std::int64_t limit)
+  explicit PackDataset(const fs::path& path, std::int64_t limit)
       : name_(path.string()),
         file_(path, ErrorKind::data),
         header_(pack_header(file_.bytes(), name_)),

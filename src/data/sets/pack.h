@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 
+#include "base/filesystem.h"
 #include "data/sets/dataset.h"
 #include "data/sets/source.h"
 
@@ -45,6 +45,6 @@ struct PackWriting {
 /// its name when it is complete and on disk; until then it is PATH.partial, which an error removes.
 /// Throws Error{data} for such a set or a bad sample, Error{disk} if the file exists or cannot be
 /// written.
-void write_pack(const Dataset& set, const std::filesystem::path& path, const PackWriting& writing);
+void write_pack(const Dataset& set, const fs::path& path, const PackWriting& writing);
 
 }  // namespace trainyard

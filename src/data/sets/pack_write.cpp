@@ -12,10 +12,7 @@
 #include "data/sets/pack_layout.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Removes a file unless it was kept.
 class PartialFile {

@@ -232,7 +232,7 @@ NamedRows named_rows(std::string_view text, const RowsOptions& options, const st
   return named;
 }
 
-NamedRows read_rows(const std::filesystem::path& file, const RowsOptions& options,
+NamedRows read_rows(const fs::path& file, const RowsOptions& options,
                     std::vector<std::string> columns, bool any_bytes) {
   const std::string text = read_text(file, ErrorKind::data, kMostRowsBytes);
   if (!any_bytes && !is_utf16(text)) require_utf8_lines(text, file.string());

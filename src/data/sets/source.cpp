@@ -10,8 +10,6 @@
 
 namespace trainyard {
 
-namespace fs = std::filesystem;
-
 void declare_common(config::Fields& fields, SourceOptions& options) {
   fields.field("limit", options.limit, "uses only this many samples; 0 uses all", {.minimum = 0});
 }

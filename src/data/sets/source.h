@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "config/file_path.h"
 #include "data/sets/dataset.h"
 
@@ -67,7 +67,7 @@ std::unique_ptr<DatasetSource> read_source(config::Fields& fields) {
 [[nodiscard]] bool source_takes(std::string_view source, std::string_view key);
 
 /// The path. Throws Error{data} with the flag that selects another one if only that one exists.
-[[nodiscard]] const std::filesystem::path& located(const config::FilePath& file);
+[[nodiscard]] const fs::path& located(const config::FilePath& file);
 
 /// Where a downloaded dataset may be.
 struct FolderSearch {
@@ -79,11 +79,10 @@ struct FolderSearch {
 };
 /// The first of root/subfolder and root that contains one of `files`. Throws Error{data} with the
 /// places searched and the advice.
-[[nodiscard]] std::filesystem::path find_data_folder(const FolderSearch& search);
+[[nodiscard]] fs::path find_data_folder(const FolderSearch& search);
 
 /// The lines of a file of class names, without blank ones. Empty if there is no such file. Throws
 /// Error{data} if there are not `classes` of them; 0: any number.
-[[nodiscard]] std::vector<std::string> read_class_names(const std::filesystem::path& path,
-                                                        std::int64_t classes);
+[[nodiscard]] std::vector<std::string> read_class_names(const fs::path& path, std::int64_t classes);
 
 }  // namespace trainyard

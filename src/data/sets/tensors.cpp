@@ -10,10 +10,7 @@
 #include "formats/safetensors.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void bad_tensors(const fs::path& path, const std::string& what) {
   throw data_error("'" + path.string() + "': " + what);

@@ -63,8 +63,7 @@ class WideNumbers {
 
 }  // namespace
 
-ZipFile::ZipFile(const std::filesystem::path& path)
-    : name_(path.string()), file_(path, ErrorKind::data) {
+ZipFile::ZipFile(const fs::path& path) : name_(path.string()), file_(path, ErrorKind::data) {
   find_list();
   if (list_count_ > kMostMembers) {
     fail("has " + std::to_string(list_count_) + " members, expected at most " +

@@ -11,10 +11,7 @@
 #include "data/text/texts.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint32_t kKerasSeed = 113;
 constexpr std::uint64_t kMostWordIndexBytes = 64 << 20;

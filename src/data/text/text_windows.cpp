@@ -11,10 +11,7 @@
 #include "base/text.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 30;
 

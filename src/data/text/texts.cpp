@@ -18,8 +18,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kMostReviewBytes = 1 << 20;
 constexpr std::uint64_t kMostTableBytes = std::uint64_t{1} << 30;
 

@@ -184,7 +184,7 @@ SpawnResult result_of_mpirun(SpawnResult result) {
 
 std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
                                        std::span<const std::string> own_names,
-                                       const std::filesystem::path& folder) {
+                                       const fs::path& folder) {
   if (!folder.is_absolute()) {
     refuse_command("--sync-dir '" + folder.string() +
                    "' is not absolute; it is the same folder on every "

@@ -1,12 +1,12 @@
 // Host files, and the commands that start ranks on other hosts.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "ranks/spawn/spawn.h"
 
 namespace trainyard {
@@ -31,9 +31,9 @@ struct HostsSpawn {
   int ranks_per_host = 1;
   /// Names and addresses of this machine.
   std::vector<std::string> own_names;
-  std::filesystem::path program;       // the same path on all hosts
+  fs::path program;                    // the same path on all hosts
   std::vector<std::string> arguments;  // the program's
-  std::filesystem::path folder;        // where the ranks run, on all hosts
+  fs::path folder;                     // where the ranks run, on all hosts
   std::vector<std::string> variables;  // names of variables passed from here to all ranks
 };
 
@@ -67,7 +67,7 @@ struct SyncCommand {
 /// copied. Nothing is deleted there. Throws Error{command_line} if `folder` is not absolute.
 [[nodiscard]] std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
                                                      std::span<const std::string> own_names,
-                                                     const std::filesystem::path& folder);
+                                                     const fs::path& folder);
 
 /// The host name and addresses of this machine, including "localhost" and 127.0.0.1.
 [[nodiscard]] std::vector<std::string> own_names();

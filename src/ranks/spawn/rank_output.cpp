@@ -16,8 +16,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kMoved = "the output of this rank continues in ";
 constexpr std::size_t kTailBytes = 8'192;
 

@@ -20,7 +20,7 @@
 namespace trainyard {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& program, int reason) {
+[[noreturn]] void fail(const fs::path& program, int reason) {
   throw device_error("cannot start '" + program.string() +
                      "': " + std::generic_category().message(reason));
 }

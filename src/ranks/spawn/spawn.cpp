@@ -66,7 +66,7 @@ std::string text_of(const ProcessEnd& end) {
 
 /// The end of a process's output, after a line that introduces it.
 std::string output_text(const RankOutput& output) {
-  const std::filesystem::path path = output.path();
+  const fs::path path = output.path();
   const std::string where = path.empty() ? "" : " (" + path.string() + ")";
   const std::string tail = output.tail(kLinesShown);
   return tail.empty() ? "; it printed nothing" : "; the end of its output" + where + ":\n" + tail;
@@ -244,7 +244,7 @@ SpawnResult spawn_local(const LocalSpawn& local, const Clock& clock) {
       process.output = local.errors;
     } else {
       outputs.push_back(std::make_unique<RankOutput>(
-          local.log_folder.empty() ? RankOutput::anonymous(std::filesystem::temp_directory_path())
+          local.log_folder.empty() ? RankOutput::anonymous(fs::temp_directory_path())
                                    : RankOutput::at(local.log_folder / output_name(rank))));
       process.output = outputs.back().get();
     }

@@ -160,7 +160,7 @@ constexpr std::string_view kOn = ", on ", kGpu = "cuda:";
 }  // namespace
 
 void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
-               const std::filesystem::path& root) {
+               const fs::path& root) {
   if (!gpu.numa_node) return;
   const std::string problem = stay_on_node(*gpu.numa_node, root);
   if (problem.empty()) return;
@@ -192,7 +192,7 @@ void require_precision(DeviceChoice::Kind kind, Precision precision, const Posit
                      "'precision: " + std::string(name_of(precision)) + "' " + wanted);
 }
 
-std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {
+fs::path library_path(const UsableGpus& gpus, const std::string& name) {
   for (const LibraryFinding& library : gpus.libraries) {
     if (library.name == name) return library.path;
   }

@@ -14,8 +14,7 @@
 namespace trainyard::cudnn {
 namespace {
 
-std::filesystem::path path_in(const std::filesystem::path& folder, const std::string& gpu,
-                              const std::string& cudnn_version) {
+fs::path path_in(const fs::path& folder, const std::string& gpu, const std::string& cudnn_version) {
   if (folder.empty()) return {};
   return folder / ChoiceCache::file_name(gpu + "_cudnn-" + cudnn_version + ".json");
 }
@@ -156,7 +155,7 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
 
 }  // namespace
 
-EngineCache::EngineCache(const std::filesystem::path& folder, const std::string& gpu,
+EngineCache::EngineCache(const fs::path& folder, const std::string& gpu,
                          const std::string& cudnn_version, Warn warn)
     : ChoiceCache(
           {.path = path_in(folder, gpu, cudnn_version),

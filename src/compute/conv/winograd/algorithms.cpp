@@ -173,8 +173,8 @@ ChoiceCache::Settings cache_settings(const CpuExecutorSettings& settings,
   const std::string owner = fmt::format("{} with {} and {}", processor_name(), set, library);
   const bool stored = !settings.engine_folder.empty() && timed(settings.winograd);
   return {
-      .path = stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json")
-                     : std::filesystem::path(),
+      .path =
+          stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json") : fs::path(),
       .owner = owner,
       .identity = {{"processor", processor_name()}, {"instruction_set", set}, {"library", library}},
       .check = [](const Json& json,

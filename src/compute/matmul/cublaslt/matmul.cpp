@@ -55,7 +55,7 @@ cublasLtMatrixLayout_t new_factor(const MatmulLibrary& library, DType type, std:
 
 }  // namespace
 
-MatmulFunctions MatmulLibrary::functions_at(const std::filesystem::path& path) {
+MatmulFunctions MatmulLibrary::functions_at(const fs::path& path) {
   MatmulFunctions all{};
   open_library(required(), path,
                {{"cublasLtGetStatusString", all.status_string},
@@ -75,8 +75,7 @@ MatmulFunctions MatmulLibrary::functions_at(const std::filesystem::path& path) {
   return all;
 }
 
-MatmulLibrary::MatmulLibrary(const std::filesystem::path& path)
-    : MatmulLibrary(functions_at(path)) {}
+MatmulLibrary::MatmulLibrary(const fs::path& path) : MatmulLibrary(functions_at(path)) {}
 
 MatmulLibrary::MatmulLibrary(const MatmulFunctions& functions) : functions_(functions) {
   check(functions_.create(&handle_), "making a handle");

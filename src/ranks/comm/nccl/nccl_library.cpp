@@ -12,7 +12,7 @@ ncclConfig_t config() {
   return config;
 }
 
-Library::Library(const std::filesystem::path& path) {
+Library::Library(const fs::path& path) {
   Functions& all = functions_;
   open_library(required(), path,
                {{"ncclGetVersion", all.version},
