@@ -114,7 +114,7 @@ class SquareProduct {
   Layout layout_;
   DenseOp op_;
   std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
-  std::unique_ptr<Executor> executor_;
+  ExecutorPtr executor_;
 };
 
 /// A chain of launches, each of which reads what the previous one wrote.
@@ -141,7 +141,7 @@ class Chain {
 
  private:
   DeviceArray<float> terms_, sums_;
-  std::unique_ptr<Executor> sum_;
+  ExecutorPtr sum_;
 };
 
 constexpr int kChains = 12;  // independent chains hide the latency of a fused multiply-add

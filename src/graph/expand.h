@@ -134,7 +134,7 @@ class Expander {
   ValueId append_both(const Layer& layer, const ListContext& context, TwoWays ways);
   [[nodiscard]] bool share_parameters(Node& node, const ListContext& context);
   [[nodiscard]] std::string token_fault(const Node& node) const;
-  ValueId infer_and_append(const Layer& layer, const ListContext& context, std::unique_ptr<Op> op);
+  ValueId infer_and_append(const Layer& layer, const ListContext& context, OpPtr op);
 
   [[nodiscard]] bool holds(const Item& item, const ListContext& context, bool& condition);
   [[nodiscard]] std::vector<ValueId> inputs_of(const Item& item, const ListContext& context,

@@ -110,8 +110,8 @@ TokenSamples samples_by(const Source& source, const std::vector<PredictionInput>
 
 /// The texts as samples of the run: of source imdb each a whole text, cut and padded at the front;
 /// of source text its last tokens, of which there must be enough. Throws as open_inputs().
-std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const SamplesRecord& samples,
-                                          const std::vector<PredictionInput>& inputs) {
+DatasetPtr tokens_of_inputs(const StoredModel& stored, const SamplesRecord& samples,
+                            const std::vector<PredictionInput>& inputs) {
   const std::string source = source_name(stored.config);
   TokenSamples made;
   if (source == "imdb") {
@@ -252,9 +252,8 @@ std::vector<PredictionInput> some(std::vector<PredictionInput> inputs, const std
   return inputs;
 }
 
-std::unique_ptr<Dataset> images_of(const RunConfig& run, const SamplesRecord& samples,
-                                   const std::vector<PredictionInput>& inputs,
-                                   const Opening& opening) {
+DatasetPtr images_of(const RunConfig& run, const SamplesRecord& samples,
+                     const std::vector<PredictionInput>& inputs, const Opening& opening) {
   ImageOptions options = image_options(run, samples);
   options.memory_mib = 0;  // each is decoded once, when its batch is made
   ImageFiles files{

@@ -138,8 +138,8 @@ PredictionRows table_inputs(const StoredModel& stored, const SamplesRecord& samp
 }
 
 /// An .npz file has the arrays under the run's names, a .npy file is x.
-std::unique_ptr<Dataset> arrays_in(const StoredModel& stored, const SamplesRecord& samples,
-                                   const NamedInputs& named) {
+DatasetPtr arrays_in(const StoredModel& stored, const SamplesRecord& samples,
+                     const NamedInputs& named) {
   require_files(named, "arrays", {".npz", ".npy"});
   const std::string& path = one_file(named);
   auto options = source_options<ArraysOptions>(stored.config);
@@ -157,8 +157,8 @@ std::unique_ptr<Dataset> arrays_in(const StoredModel& stored, const SamplesRecor
   return open_arrays(options);
 }
 
-std::unique_ptr<Dataset> tensors_in(const StoredModel& stored, const SamplesRecord& samples,
-                                    const NamedInputs& named) {
+DatasetPtr tensors_in(const StoredModel& stored, const SamplesRecord& samples,
+                      const NamedInputs& named) {
   require_files(named, "tensors", {".safetensors"});
   auto options = source_options<TensorsOptions>(stored.config);
   options.file = one_file(named);
@@ -206,7 +206,7 @@ PredictionRows open_rows(const StoredModel& stored, const SamplesRecord& samples
 }
 
 InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
-                           std::unique_ptr<Dataset> set) {
+                           DatasetPtr set) {
   InferenceData data{
       .set = std::move(set), .pipeline = nullptr, .faults = std::make_shared<Faults>()};
   data.pipeline = pipeline_for(stored, samples, *data.set);

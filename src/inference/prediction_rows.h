@@ -15,7 +15,7 @@ namespace trainyard {
 struct PredictionRows {
   std::vector<PredictionInput> inputs = {};  // inputs that can be predicted
   std::vector<std::string> faults = {};      // faults of the others
-  std::unique_ptr<Dataset> set = nullptr;    // inputs with labels of 0; null: there are none
+  DatasetPtr set = nullptr;                  // inputs with labels of 0; null: there are none
 };
 
 /// Whether these inputs are such files: of a run of source table or arrays, and of one of source
@@ -32,7 +32,7 @@ struct PredictionRows {
                                        const NamedInputs& named);
 /// The samples of `set` for the model.
 [[nodiscard]] InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
-                                         std::unique_ptr<Dataset> set);
+                                         DatasetPtr set);
 
 /// The column of rows that has a run's texts, or the paths of its images.
 struct ColumnRows {

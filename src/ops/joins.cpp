@@ -42,7 +42,7 @@ Contract AddOp::contract() const {
   return contract;
 }
 
-std::unique_ptr<Op> AddOp::with_relu() const {
+OpPtr AddOp::with_relu() const {
   if (values().relu) return nullptr;
   return std::make_unique<AddOp>(AddAttributes{.relu = true});
 }

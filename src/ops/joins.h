@@ -20,7 +20,7 @@ class AddOp final : public OpWith<AddAttributes> {
   [[nodiscard]] int arity() const override { return -1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
-  [[nodiscard]] std::unique_ptr<Op> with_relu() const override;
+  [[nodiscard]] OpPtr with_relu() const override;
   [[nodiscard]] std::string attributes() const override;
 };
 

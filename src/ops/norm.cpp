@@ -30,7 +30,7 @@ void declare_norm(config::Fields& fields, NormAttributes& norm) {
 }
 
 template <NormKind kind>
-std::unique_ptr<Op> read_norm(config::Fields& fields) {
+OpPtr read_norm(config::Fields& fields) {
   NormAttributes attributes;
   attributes.kind = kind;
   declare_norm(fields, attributes);

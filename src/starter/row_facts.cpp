@@ -111,8 +111,8 @@ TableOptions table_of(const NamedRows& rows, std::span<const ColumnFacts> facts,
 /// What the training part of the rows is to the starter.
 template <class Options>
 RowFacts opened(Options options, const Answer& answer,
-                std::unique_ptr<Dataset> (*open)(const Options&, const Opening&,
-                                                 const std::optional<RowsPart>&)) {
+                DatasetPtr (*open)(const Options&, const Opening&,
+                                   const std::optional<RowsPart>&)) {
   const Opening opening{.seed = kSeed};
   const auto set = open(options, opening, RowsPart{.fraction = kHeldOut, .part = Part::train});
   RowFacts found{

@@ -9,14 +9,14 @@
 namespace trainyard::reference {
 
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_conv(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_conv(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_dense(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_dense(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_pool(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_bn(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_recurrent(const StepDescription& step);
 
 }  // namespace trainyard::reference

@@ -15,8 +15,7 @@ namespace trainyard {
 /// A layer's step with StepForm::relu, of an executor without: the ReLU follows in place.
 class ThenRelu final : public Executor {
  public:
-  ThenRelu(std::unique_ptr<Executor> layer, const StepDescription& step)
-      : layer_(std::move(layer)) {
+  ThenRelu(ExecutorPtr layer, const StepDescription& step) : layer_(std::move(layer)) {
     const ActivationOp<Relu> op({});
     relu_ = make_functor_executor({.op = &op,
                                    .pass = step.pass,
@@ -38,7 +37,7 @@ class ThenRelu final : public Executor {
   }
 
  private:
-  std::unique_ptr<Executor> layer_, relu_;
+  ExecutorPtr layer_, relu_;
 };
 
 }  // namespace trainyard

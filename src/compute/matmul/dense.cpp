@@ -147,7 +147,7 @@ class DenseBackwardParameters final : public DenseStep {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_dense(const StepDescription& step) {
+ExecutorPtr make_dense(const StepDescription& step) {
   switch (step.pass) {
     case Pass::backward_data:
       return std::make_unique<DenseBackwardData>(step);

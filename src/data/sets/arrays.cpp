@@ -162,7 +162,7 @@ std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& option
   return hash.hex();
 }
 
-std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& options) {
+DatasetPtr number_set(const Arrays& arrays, const ArraysOptions& options) {
   const NumpyArray& x = arrays.x;
   const std::size_t rank = x.shape.size();
   if (rank < 2 || rank > (options.vectors ? 2 : 3) || x.elements() == 0) {
@@ -183,7 +183,7 @@ std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& o
   return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
 }
 
-std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions& options) {
+DatasetPtr token_arrays(const Arrays& arrays, const ArraysOptions& options) {
   const NumpyArray& x = arrays.x;
   if (x.kind == NumberKind::real || x.shape.size() != 2 || x.elements() == 0) {
     bad_shape(x, "whole numbers [n, steps], at least one: tokens of the 'vocabulary'");
@@ -247,7 +247,7 @@ void declare(config::Fields& fields, ArraysOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options) {
+DatasetPtr open_arrays(const ArraysOptions& options) {
   const Arrays arrays = arrays_of(options);
   return options.vocabulary > 0 ? token_arrays(arrays, options) : number_set(arrays, options);
 }

@@ -73,8 +73,8 @@ void reserve(const std::vector<fs::path>& paths, const RecordForm& form, MemoryS
   samples.bytes.reserve(records * kPixelBytes);
 }
 
-std::unique_ptr<Dataset> open_files(const std::vector<fs::path>& paths, const RecordForm& form,
-                                    const fs::path& names, std::int64_t limit) {
+DatasetPtr open_files(const std::vector<fs::path>& paths, const RecordForm& form,
+                      const fs::path& names, std::int64_t limit) {
   MemorySamples samples;
   samples.image = Shape{3, 32, 32};
   samples.classes = form.classes;
@@ -107,7 +107,7 @@ void declare(config::Fields& fields, Cifar100Options& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
+DatasetPtr open_cifar10(const Cifar10Options& options) {
   std::vector<std::string> files{"test_batch.bin"};
   if (options.split == Split::train) {
     files = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
@@ -128,7 +128,7 @@ std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
                     options.limit);
 }
 
-std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options) {
+DatasetPtr open_cifar100(const Cifar100Options& options) {
   const std::string file = options.split == Split::train ? "train.bin" : "test.bin";
   const fs::path folder = find_data_folder({options.root,
                                             "cifar-100-binary",

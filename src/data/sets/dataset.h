@@ -112,6 +112,8 @@ class Dataset {
   [[nodiscard]] virtual std::int64_t block() const { return 0; }
 };
 
+using DatasetPtr = std::unique_ptr<Dataset>;
+
 [[nodiscard]] inline bool has_images(const Dataset& set) { return set.image_shape() != kNoImage; }
 
 /// What tells a sample from the others of its source: its file, else its index there.
@@ -165,11 +167,11 @@ class DatasetSource {
   /// "cifar10".
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Opens the set. Throws Error{data} naming file, what was found and what was expected.
-  [[nodiscard]] virtual std::unique_ptr<Dataset> open(const Opening& opening) const = 0;
+  [[nodiscard]] virtual DatasetPtr open(const Opening& opening) const = 0;
   /// Opens a part of the set, if the source has a rule of its own for `val_fraction`; null: it has
   /// none, and samples are chosen (part_of() in data/sets/subset.h). Throws as open().
-  [[nodiscard]] virtual std::unique_ptr<Dataset> open_part(const Opening& opening, double fraction,
-                                                           Part part) const {
+  [[nodiscard]] virtual DatasetPtr open_part(const Opening& opening, double fraction,
+                                             Part part) const {
     static_cast<void>(opening), static_cast<void>(fraction), static_cast<void>(part);
     return nullptr;
   }

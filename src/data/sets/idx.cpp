@@ -149,7 +149,7 @@ void declare(config::Fields& fields, IdxOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_idx(const IdxOptions& options) {
+DatasetPtr open_idx(const IdxOptions& options) {
   const IdxPaths paths = paths_of(options);
   Hash128 hash;
   IdxContents images = read_contents(paths.images, kImageMagic, hash);

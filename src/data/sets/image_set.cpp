@@ -182,7 +182,7 @@ Image ImageSet::decoded(std::int64_t index) const {
   return resized(stored, to, options_.filter, box);
 }
 
-std::unique_ptr<Dataset> held_in_memory(const Dataset& set, std::vector<MemoryField> fields) {
+DatasetPtr held_in_memory(const Dataset& set, std::vector<MemoryField> fields) {
   const std::int64_t elements = set.image_shape().elements();
   MemorySamples samples{.image = set.image_shape(),
                         .fields = std::move(fields),
@@ -343,8 +343,7 @@ void declare_images(config::Fields& fields, ImageOptions& options) {
   if (options.channels == 2) fields.error("channels", "expected 1 or 3, found 2");
 }
 
-std::unique_ptr<Dataset> open_images(ImageFiles files, const ImageOptions& options,
-                                     const Opening& opening) {
+DatasetPtr open_images(ImageFiles files, const ImageOptions& options, const Opening& opening) {
   LookedAt looked = look_at_set(std::move(files), options, opening);
   judge(looked, options, opening);
   std::vector<std::string> left_out;

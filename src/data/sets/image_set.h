@@ -68,8 +68,8 @@ struct ImageFiles {
 /// memory of the largest image. The fingerprint is of the files' names, labels, lengths and
 /// image sizes. Throws Error{data}, with all such files: a claim beyond max_pixels, damaged
 /// files; and if a class has no sample left.
-[[nodiscard]] std::unique_ptr<Dataset> open_images(ImageFiles files, const ImageOptions& options,
-                                                   const Opening& opening);
+[[nodiscard]] DatasetPtr open_images(ImageFiles files, const ImageOptions& options,
+                                     const Opening& opening);
 
 /// True for the name of an image file; false for one of another kind (README.txt). Throws
 /// Error{data} for an image of a format that is not read: leaving it out would change the data set

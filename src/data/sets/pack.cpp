@@ -162,7 +162,7 @@ void declare(config::Fields& fields, PackOptions& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_pack(const PackOptions& options) {
+DatasetPtr open_pack(const PackOptions& options) {
   auto pack = std::make_unique<PackDataset>(located(options.file), options.limit);
   if (options.check == PackCheck::opening) {
     each_sample(available_cores(), pack->blocks(),

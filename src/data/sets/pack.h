@@ -28,7 +28,7 @@ void declare(config::Fields& fields, PackOptions& options);
 /// last are kept in this process's memory: up to three of EpochOrder's windows. Throws Error{data}:
 /// not a pack, damage; read() throws it for a damaged block and for a file that was cut since. Only
 /// a cut during a read, within microseconds, still ends the process (SIGBUS).
-[[nodiscard]] std::unique_ptr<Dataset> open_pack(const PackOptions& options);
+[[nodiscard]] DatasetPtr open_pack(const PackOptions& options);
 
 // Writing packs.
 

@@ -27,7 +27,7 @@ void declare_common(config::Fields& fields, SourceOptions& options);
 
 /// The options that a function opens as a data set.
 template <class Options, class... Rest>
-Options options_of(std::unique_ptr<Dataset> (*)(const Options&, Rest...));
+Options options_of(DatasetPtr (*)(const Options&, Rest...));
 template <auto opener>
 using OptionsOf = decltype(options_of(opener));
 
@@ -40,7 +40,7 @@ class OptionsSource final : public DatasetSource {
   OptionsSource(std::string_view name, Options options)
       : name_(name), options_(std::move(options)) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
+  [[nodiscard]] DatasetPtr open(const Opening& opening) const override {
     if constexpr (std::is_invocable_v<decltype(opener), const Options&, const Opening&>) {
       return opener(options_, opening);
     } else if constexpr (std::is_invocable_v<decltype(opener), const Options&, std::uint64_t>) {

@@ -163,8 +163,8 @@ class PartSource final : public DatasetSource {
   PartSource(std::shared_ptr<const DatasetSource> whole, double fraction, Part part)
       : whole_(std::move(whole)), fraction_(fraction), part_(part) {}
   [[nodiscard]] std::string_view name() const override { return whole_->name(); }
-  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
-    std::unique_ptr<Dataset> own = whole_->open_part(opening, fraction_, part_);
+  [[nodiscard]] DatasetPtr open(const Opening& opening) const override {
+    DatasetPtr own = whole_->open_part(opening, fraction_, part_);
     if (own) return own;
     std::unique_ptr<const Dataset> whole = whole_->open(opening);
     std::vector<std::int64_t> indices = part_of(
@@ -211,8 +211,7 @@ std::vector<std::int32_t> numbered_labels(const Dataset& set, const ClassNumberi
 /// A set with other labels.
 class NumberedSet final : public Dataset {
  public:
-  NumberedSet(std::unique_ptr<Dataset> set, const ClassNumbering& numbering,
-              std::vector<std::int32_t> labels)
+  NumberedSet(DatasetPtr set, const ClassNumbering& numbering, std::vector<std::int32_t> labels)
       : set_(std::move(set)),
         names_(numbering.names),
         classes_(numbering.classes),
@@ -256,7 +255,7 @@ class NumberedSet final : public Dataset {
   [[nodiscard]] std::int64_t block() const override { return set_->block(); }
 
  private:
-  std::unique_ptr<Dataset> set_;
+  DatasetPtr set_;
   std::vector<std::string> names_;
   std::int64_t classes_;
   std::vector<std::int32_t> labels_;
@@ -264,8 +263,7 @@ class NumberedSet final : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
-                                std::vector<std::int64_t> indices) {
+DatasetPtr subset(std::unique_ptr<const Dataset> set, std::vector<std::int64_t> indices) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return std::make_unique<Subset>(std::move(set), std::move(indices));
   const SampleForm form = following({}, *set).form;
@@ -310,8 +308,7 @@ std::shared_ptr<const DatasetSource> part_source(std::shared_ptr<const DatasetSo
   return std::make_shared<PartSource>(std::move(whole), fraction, part);
 }
 
-std::unique_ptr<Dataset> numbered_as(std::unique_ptr<Dataset> set, const ClassNumbering& numbering,
-                                     const std::string& what) {
+DatasetPtr numbered_as(DatasetPtr set, const ClassNumbering& numbering, const std::string& what) {
   const std::vector<std::string> own = set->class_names();
   const bool same = own == numbering.names && set->classes() == numbering.classes;
   const bool named = !own.empty() && !numbering.names.empty();

@@ -13,8 +13,8 @@ namespace trainyard {
 
 /// The samples `indices` of `set`, in this order. They are copied if `set` holds them in memory,
 /// else read from it.
-[[nodiscard]] std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
-                                              std::vector<std::int64_t> indices);
+[[nodiscard]] DatasetPtr subset(std::unique_ptr<const Dataset> set,
+                                std::vector<std::int64_t> indices);
 
 /// A share of a set's samples for validation.
 struct Divided {
@@ -53,8 +53,7 @@ struct ClassNumbering {
 /// are the same ones, or if either has none. Classes of the numbering may be missing in `set`.
 /// Throws Error{data} for samples of a class that the numbering lacks, with the nearest name;
 /// `what` is `set` in this message: "the validation split".
-[[nodiscard]] std::unique_ptr<Dataset> numbered_as(std::unique_ptr<Dataset> set,
-                                                   const ClassNumbering& numbering,
-                                                   const std::string& what);
+[[nodiscard]] DatasetPtr numbered_as(DatasetPtr set, const ClassNumbering& numbering,
+                                     const std::string& what);
 
 }  // namespace trainyard

@@ -130,8 +130,8 @@ void declare(config::Fields& fields, TableOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_table(const TableOptions& options, const Opening& opening,
-                                    const std::optional<RowsPart>& part) {
+DatasetPtr open_table(const TableOptions& options, const Opening& opening,
+                      const std::optional<RowsPart>& part) {
   NamedRows rows = read_rows(located(options.file), options);
   const std::vector<Role> roles = roles_of(options.columns, rows);
   std::shared_ptr<const TableForm> form = opening.form.table;

@@ -109,7 +109,7 @@ void declare(config::Fields& fields, TensorsOptions& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
+DatasetPtr open_tensors(const TensorsOptions& options) {
   const fs::path path = located(options.file);
   const SafetensorsFile file = SafetensorsFile::open(path);
   const NamedTensor& images = file.at(options.images);

@@ -62,8 +62,7 @@ void declare(config::Fields& fields, TextsOptions& options);
 /// of their bytes, and what remains has no text. The vocabulary is the opening's, else that of
 /// these rows, of a part that of the training part. Throws Error{data} for a row without a text,
 /// and a vocabulary of another unit; as read_rows() and labelled_rows().
-[[nodiscard]] std::unique_ptr<Dataset> open_texts(const TextsOptions& options,
-                                                  const Opening& opening = {},
-                                                  const std::optional<RowsPart>& part = {});
+[[nodiscard]] DatasetPtr open_texts(const TextsOptions& options, const Opening& opening = {},
+                                    const std::optional<RowsPart>& part = {});
 
 }  // namespace trainyard

@@ -11,6 +11,6 @@ namespace trainyard::direct {
 
 /// The backward_parameters of a convolution or a transposed one: the gradients of the weights and
 /// of a convolution's bias, but not of a transposed one's.
-[[nodiscard]] std::unique_ptr<Executor> make_weight_gradient(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_weight_gradient(const StepDescription& step);
 
 }  // namespace trainyard::direct

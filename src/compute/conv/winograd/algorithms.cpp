@@ -88,7 +88,7 @@ class Candidate {
   }
 
   ConvAlgorithm algorithm_;
-  std::unique_ptr<Executor> executor_;
+  ExecutorPtr executor_;
   std::vector<Floats> memory_;
 };
 
@@ -207,8 +207,8 @@ std::string choice_key(const ConvStep& conv) {
                      m.right);
 }
 
-std::unique_ptr<Executor> make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
-                                         const MakeDirect& direct) {
+ExecutorPtr make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
+                           const MakeDirect& direct) {
   if (algorithm == ConvAlgorithm::direct) return direct(step);
   constexpr std::array kTiles{Tile::two, Tile::four_by_two, Tile::four};
   return make_winograd(conv_step(step), kTiles.at(static_cast<std::size_t>(algorithm) - 1),
@@ -230,8 +230,7 @@ ConvAlgorithms::ConvAlgorithms(CpuExecutorSettings settings, const std::string& 
       cache_(cache_settings(settings_, library)),
       earlier_(earlier_choices(settings_.engines, settings_.engines_of, true, engine_of)) {}
 
-std::unique_ptr<Executor> ConvAlgorithms::make(const StepDescription& step,
-                                               const MakeDirect& direct) {
+ExecutorPtr ConvAlgorithms::make(const StepDescription& step, const MakeDirect& direct) {
   const ConvStep conv = conv_step(step);
   const bool possible = step.storage == DType::f32 && supports(conv);
   if (settings_.winograd == Winograd::off || !possible) return direct(step);
