@@ -93,18 +93,6 @@ OpPtr read_slice(config::Fields& fields) {
 
 }  // namespace
 
-std::string_view ShiftOp::type() const {
-  switch (values().kind) {
-    case ShiftKind::pad:
-      return "pad";
-    case ShiftKind::crop:
-      return "crop";
-    case ShiftKind::slice:
-      break;
-  }
-  return "slice";
-}
-
 ShiftOp::Origin ShiftOp::origin_in(const Shape& input) const {
   const Margins& margins = values().margins;
   switch (values().kind) {
