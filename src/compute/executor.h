@@ -91,6 +91,14 @@ class Executor {
 
 using ExecutorPtr = std::unique_ptr<Executor>;
 
+/// The executor of a step's pass, made of the arguments.
+template <class Forward, class BackwardData, class BackwardParameters, class... Arguments>
+[[nodiscard]] ExecutorPtr make_pass(Pass pass, const Arguments&... arguments) {
+  if (pass == Pass::backward_data) return std::make_unique<BackwardData>(arguments...);
+  if (pass == Pass::backward_parameters) return std::make_unique<BackwardParameters>(arguments...);
+  return std::make_unique<Forward>(arguments...);
+}
+
 /// The queues of a device's executors, which outlive those.
 struct StepQueues {
   Device& device;

@@ -189,14 +189,7 @@ class ConvBackwardParameters final : public ConvExecutor {
 }  // namespace
 
 ExecutorPtr make_conv(const ContextPtr& context, const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::backward_data:
-      return std::make_unique<ConvBackwardData>(context, step);
-    case Pass::backward_parameters:
-      return std::make_unique<ConvBackwardParameters>(context, step);
-    default:
-      return std::make_unique<ConvForward>(context, step);
-  }
+  return make_pass<ConvForward, ConvBackwardData, ConvBackwardParameters>(step.pass, context, step);
 }
 
 }  // namespace trainyard::cudnn

@@ -171,14 +171,8 @@ class DenseBackwardParameters final : public DenseStep {
 }  // namespace
 
 ExecutorPtr make_dense(const ContextPtr& context, const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::backward_data:
-      return std::make_unique<DenseBackwardData>(context, step);
-    case Pass::backward_parameters:
-      return std::make_unique<DenseBackwardParameters>(context, step);
-    default:
-      return std::make_unique<DenseForward>(context, step);
-  }
+  return make_pass<DenseForward, DenseBackwardData, DenseBackwardParameters>(step.pass, context,
+                                                                             step);
 }
 
 }  // namespace trainyard::cudnn
