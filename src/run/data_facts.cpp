@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <sstream>
@@ -30,9 +29,7 @@ constexpr std::string_view kHeader = "split,name,label,bytes,changed,hash\n";
 constexpr std::uint64_t kMostFilesBytes = std::uint64_t{1} << 32;
 
 std::int64_t whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault == std::errc{} && end == text.data() + text.size()) return value;
+  if (const auto value = parse_integer(text)) return *value;
   throw data_error("'" + text + "' is not a whole number");
 }
 

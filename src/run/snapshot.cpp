@@ -117,21 +117,29 @@ StepPosition position_of(const Json& json, const TrainingState& state, std::int6
   return position;
 }
 
+/// Calls `use` with the name and the member of each counter, in the order of the JSON state.
+template <class State, class Use>
+void each_counter(State& state, const Use& use) {
+  use("epoch", state.epoch);
+  use("step_in_epoch", state.step_in_epoch);
+  use("skipped_steps", state.skipped_steps);
+  use("step", state.step);
+  use("loss_sum", state.totals.loss);
+  use("metric_sums", state.totals.metrics);
+  use("samples", state.totals.samples);
+  use("gradient_norm_sum", state.gradient_norm_sum);
+  use("rate", state.rate);
+  use("best_value", state.best_value);
+  use("best_epoch", state.best_epoch);
+  use("epochs_since_best", state.epochs_since_best);
+  use("elapsed_seconds", state.elapsed_seconds);
+}
+
 Json state_json(const Session& session, const TrainingState& state) {
-  return {{"epoch", state.epoch},
-          {"step_in_epoch", state.step_in_epoch},
-          {"skipped_steps", state.skipped_steps},
-          {"step", state.step},
-          {"loss_sum", state.totals.loss},
-          {"metric_sums", state.totals.metrics},
-          {"samples", state.totals.samples},
-          {"gradient_norm_sum", state.gradient_norm_sum},
-          {"rate", state.rate},
-          {"best_value", state.best_value},
-          {"best_epoch", state.best_epoch},
-          {"epochs_since_best", state.epochs_since_best},
-          {"elapsed_seconds", state.elapsed_seconds},
-          {"global_batch", session.batch().global}};
+  Json json;
+  each_counter(state, [&](const char* name, const auto& counter) { json[name] = counter; });
+  json["global_batch"] = session.batch().global;
+  return json;
 }
 
 [[noreturn]] void refuse_state(const LoadedCheckpoint& checkpoint, const std::string& what) {
@@ -152,19 +160,7 @@ auto counters_of(const LoadedCheckpoint& checkpoint, const Read& read) {
 /// The inverse of state_json().
 TrainingState state_of(const Json& json) {
   TrainingState state;
-  state.epoch = json.at("epoch");
-  state.step_in_epoch = json.at("step_in_epoch");
-  state.skipped_steps = json.at("skipped_steps");
-  state.step = json.at("step");
-  state.totals.loss = json.at("loss_sum");
-  state.totals.metrics = json.at("metric_sums").get<std::vector<double>>();
-  state.totals.samples = json.at("samples");
-  state.gradient_norm_sum = json.at("gradient_norm_sum");
-  state.rate = json.at("rate");
-  state.best_value = json.at("best_value");
-  state.best_epoch = json.at("best_epoch");
-  state.epochs_since_best = json.at("epochs_since_best");
-  state.elapsed_seconds = json.at("elapsed_seconds");
+  each_counter(state, [&](const char* name, auto& counter) { json.at(name).get_to(counter); });
   if (json.contains("plateau")) state.plateau = plateau_state_of(json.at("plateau"));
   return state;
 }
