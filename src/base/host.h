@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/filesystem.h"
 
@@ -17,12 +16,6 @@ struct ControlGroup {
   fs::path folder;
   int version = 2;
 };
-
-/// The groups of this process that `controller` ("memory", "cpu") may limit, with their ancestors.
-/// A container may see its own group as the root, under whatever name it has on the host. `root`
-/// contains proc and sys/fs/cgroup.
-[[nodiscard]] std::vector<ControlGroup> control_groups(const std::string& controller,
-                                                       const fs::path& root);
 
 /// Processors that the groups allow this process at any time, the smallest quota: 1.5 for 150 ms
 /// per 100 ms. Empty: no limit.

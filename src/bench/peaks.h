@@ -51,10 +51,6 @@ using SecondsNow = std::function<double()>;
 /// and seconds. Throws Error{memory}, Error{device}.
 [[nodiscard]] Peaks measure_peaks(const SessionDevice& device, const SecondsNow& now);
 
-/// Single-precision fused multiply-add throughput of this machine's vector units on `threads`
-/// threads, in GFLOP/s: a loop on registers only.
-[[nodiscard]] double measure_peak_gflops(int threads, const SecondsNow& now);
-
 /// Enqueues a copy within the memory of a device.
 using CopyWork = std::function<void(void* to, const void* from, std::size_t bytes)>;
 /// Copies on the CPU's threads, a part each, with stores that bypass the caches: others first read

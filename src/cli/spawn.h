@@ -14,7 +14,6 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "ranks/rank_group.h"
-#include "ranks/spawn/hosts.h"
 #include "ranks/spawn/spawn.h"
 
 namespace trainyard::cli {
@@ -32,12 +31,6 @@ void add_host_flags(CLI::App& app, SpawnFlags& flags);
 void add_spawn_flags(CLI::App& app, SpawnFlags& flags);
 /// Throws Error{command_line} if they contradict each other.
 void check_host_flags(const SpawnFlags& flags);
-/// A program in PATH that `flag` needs. Throws Error{command_line} saying how to install it.
-[[nodiscard]] fs::path needed_program(const std::string& flag, const std::string& name,
-                                      const std::string& packages);
-/// The launch on the hosts of a host file, in the current folder, without the program's arguments.
-/// Throws as parse_hosts() and mpirun_arguments().
-[[nodiscard]] HostsSpawn hosts_of_file(const std::string& file, int ranks_per_host);
 /// The text of --gpus; "0" if --device is given.
 [[nodiscard]] std::string gpus_of(const RunFlags& run);
 

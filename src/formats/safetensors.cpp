@@ -298,7 +298,6 @@ const NamedTensor& SafetensorsFile::at(std::string_view name) const {
 
 std::string_view safetensors_name(StoredType type) { return facts_of(type).name; }
 std::size_t size_of(StoredType type) { return facts_of(type).bytes; }
-std::optional<DType> dtype_of(StoredType type) { return facts_of(type).computed_in; }
 
 StoredType stored_type_of(DType type) {
   const auto* const found =

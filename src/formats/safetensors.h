@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +33,6 @@ enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
 /// Bytes of one element.
 [[nodiscard]] std::size_t size_of(StoredType type);
 [[nodiscard]] StoredType stored_type_of(DType type);
-/// Empty for i64.
-[[nodiscard]] std::optional<DType> dtype_of(StoredType type);
 
 /// A row-major tensor that does not own its memory. From a file, `bytes` need not be aligned to the
 /// element: copy it out.

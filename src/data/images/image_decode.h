@@ -105,8 +105,4 @@ enum class ImageFormat { png, bmp, jpeg, gif, webp };
 /// Throws Error{data} for a size without pixels or of more than the image's `max_pixels`.
 void check_claim(const EncodedImage& encoded, const ImageSize& size);
 
-/// Every chunk of a PNG is inside the file and has its CRC-32 (PNG specification, 5.3), up to IEND.
-/// Throws Error{data}.
-void check_png(const EncodedImage& encoded);
-
 }  // namespace trainyard

@@ -101,6 +101,16 @@ bool is_only_busy(int error) { return error == EAGAIN || error == EWOULDBLOCK ||
                      "; give an address that this machine can reach");
 }
 
+/// Connects until `deadline`, without retrying. None with a reason if that fails.
+Descriptor connect_once(const Endpoint& endpoint, Moment deadline, std::string& reason) {
+  const Addresses addresses = addresses_of(endpoint, reason);
+  for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
+    Descriptor socket = try_to_connect(*next, deadline, reason);
+    if (socket) return socket;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string Endpoint::text() const { return host + ":" + std::to_string(port); }
@@ -157,15 +167,6 @@ Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit) {
   throw device_error("rank 0 did not answer at " + endpoint.text() + " within " +
                      number_text(seconds) + " s: " + reason +
                      "; is it running, and is that its address?");
-}
-
-Descriptor connect_once(const Endpoint& endpoint, Moment deadline, std::string& reason) {
-  const Addresses addresses = addresses_of(endpoint, reason);
-  for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
-    Descriptor socket = try_to_connect(*next, deadline, reason);
-    if (socket) return socket;
-  }
-  return {};
 }
 
 std::string address_of_interface(const std::string& name) {

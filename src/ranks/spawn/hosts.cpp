@@ -75,6 +75,11 @@ void check(const HostsSpawn& launch) {
   }
 }
 
+/// Whether a host of a file is this machine, which has these names and addresses.
+bool is_own(std::string_view host, std::span<const std::string> own_names) {
+  return std::ranges::find(own_names, host) != own_names.end();
+}
+
 /// The hosts with this machine first, where mpirun starts rank 0.
 std::vector<Host> in_order_of_ranks(const HostsSpawn& launch) {
   std::vector<Host> hosts = launch.hosts;
@@ -84,10 +89,6 @@ std::vector<Host> in_order_of_ranks(const HostsSpawn& launch) {
 }
 
 }  // namespace
-
-bool is_own(std::string_view host, std::span<const std::string> own_names) {
-  return std::ranges::find(own_names, host) != own_names.end();
-}
 
 std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
   std::vector<Host> hosts;

@@ -42,9 +42,6 @@ struct HostsSpawn {
 /// not fill whole hosts, or exceeds all of them.
 [[nodiscard]] HostsSpawn with_ranks(HostsSpawn launch, int ranks);
 
-/// Whether a host of a file is this machine, which has these names and addresses.
-[[nodiscard]] bool is_own(std::string_view host, std::span<const std::string> own_names);
-
 /// The arguments of Open MPI's mpirun: ranks_per_host ranks on each host, not bound to cores,
 /// MASTER_ADDR the host of rank 0. Rank 0 runs on this machine if it is one of the hosts, else on
 /// the first. Throws Error{config} for a host with fewer slots than ranks, and for "localhost"

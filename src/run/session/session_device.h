@@ -42,10 +42,6 @@ struct DeviceKind {
   std::string no_gpu = {};  // why it is not a GPU, if --gpus leaves it open; or ""
 };
 
-/// Called by every rank before its first all-reduce. If some ranks have a GPU and some do not,
-/// throws Error{device}, the same on all ranks, that names one without, why, and one with a GPU.
-void require_one_kind(const DeviceKind& own, RankGroup& ranks);
-
 struct SessionData;
 
 /// The device to compute on.
@@ -141,13 +137,6 @@ struct Processor {
 /// `precision` if it is known, for one that the device lacks.
 void require_precision(DeviceChoice::Kind kind, Precision precision, const Position& where,
                        const Processor& processor);
-
-/// The path of a library that the GPU part found, by its name: "cuDNN".
-[[nodiscard]] fs::path library_path(const UsableGpus& gpus, const std::string& name);
-
-/// Makes the communicator among the GPUs of the ranks in `session`, whose device exists already:
-/// NCCL, with a queue of its own, or ranks that share a GPU through the host. Throws Error{device}.
-void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session);
 
 /// `error` with the GPU that a rank trains on (null: the CPU): "..., on cuda:0 (NVIDIA H200,
 /// 0000:17:00.0) of node1".

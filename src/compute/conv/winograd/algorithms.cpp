@@ -51,6 +51,15 @@ StepDescription with_images(StepDescription step, std::int64_t images) {
   return step;
 }
 
+/// An executor of `algorithm`.
+ExecutorPtr make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
+                           const MakeDirect& direct) {
+  if (algorithm == ConvAlgorithm::direct) return direct(step);
+  constexpr std::array kTiles{Tile::two, Tile::four_by_two, Tile::four};
+  return make_winograd(conv_step(step), kTiles.at(static_cast<std::size_t>(algorithm) - 1),
+                       step.threads);
+}
+
 /// An algorithm with memory to run in.
 class Candidate {
  public:
@@ -205,14 +214,6 @@ std::string choice_key(const ConvStep& conv) {
                      conv.computes == ConvProduct::output ? "output" : "input gradient",
                      map_text(conv.maps.input), map_text(conv.maps.output), m.top, m.left, m.bottom,
                      m.right);
-}
-
-ExecutorPtr make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
-                           const MakeDirect& direct) {
-  if (algorithm == ConvAlgorithm::direct) return direct(step);
-  constexpr std::array kTiles{Tile::two, Tile::four_by_two, Tile::four};
-  return make_winograd(conv_step(step), kTiles.at(static_cast<std::size_t>(algorithm) - 1),
-                       step.threads);
 }
 
 std::vector<ConvAlgorithm> accurate_algorithms(const ConvStep& conv) {

@@ -16,7 +16,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,9 +80,5 @@ class ConvAlgorithms {
 /// Bits depend on the algorithm alone, so neither batch nor threads belong to it, and all of a
 /// run's programs, its evaluation too, have the same algorithm.
 [[nodiscard]] std::string choice_key(const ConvStep& conv);
-
-/// An executor of `algorithm`.
-[[nodiscard]] ExecutorPtr make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
-                                         const MakeDirect& direct);
 
 }  // namespace trainyard::winograd
