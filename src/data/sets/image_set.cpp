@@ -70,17 +70,40 @@ class ImageSet final : public Dataset {
 
   [[nodiscard]] std::int64_t size() const override { return std::ssize(files_.files); }
   [[nodiscard]] Shape image_shape() const override { return shape_; }
-  [[nodiscard]] Shape sample_shape(std::int64_t index) const override;
+  [[nodiscard]] Shape sample_shape(std::int64_t index) const override {
+    if (shape_[1] > 0) return shape_;
+    const ImageSize own = sizes_[static_cast<std::size_t>(index)];
+    return {options_.channels, own.h, own.w};
+  }
   [[nodiscard]] std::int64_t classes() const override { return files_.classes; }
   [[nodiscard]] std::vector<std::string> class_names() const override { return files_.class_names; }
   [[nodiscard]] std::int32_t label(std::int64_t index) const override {
     return files_.files[static_cast<std::size_t>(index)].label;
   }
   [[nodiscard]] const std::vector<MemoryField>& further_fields() const { return fields_; }
-  [[nodiscard]] std::vector<SampleField> fields() const override;
-  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
+  [[nodiscard]] std::vector<SampleField> fields() const override {
+    std::vector<SampleField> fields{SampleField{}};
+    for (const MemoryField& field : fields_) fields.push_back(field.of);
+    return fields;
+  }
+  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
+    if (field == 0) return Dataset::read_field(field, index, out);
+    const MemoryField& from = fields_[field - 1];
+    const std::size_t bytes = from.of.bytes();
+    std::copy_n(from.values.data() + static_cast<std::size_t>(index) * bytes, bytes, out);
+  }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
-  [[nodiscard]] SampleFiles files() const override;
+  [[nodiscard]] SampleFiles files() const override {
+    SampleFiles all{.folder = files_.folder, .left_out = left_out_};
+    for (std::size_t i = 0; i < files_.files.size(); ++i) {
+      all.files.push_back({.name = files_.files[i].name,
+                           .label = files_.files[i].label,
+                           .bytes = lengths_[i],
+                           .changed = unix_time(times_[i]),
+                           .hash = hashes_.of(i)});
+    }
+    return all;
+  }
   [[nodiscard]] std::string file(std::int64_t index) const override {
     return files_.files[static_cast<std::size_t>(index)].name;
   }
@@ -92,9 +115,40 @@ class ImageSet final : public Dataset {
   [[nodiscard]] fs::path path(std::int64_t index) const {
     return files_.folder / files_.files[static_cast<std::size_t>(index)].name;
   }
-  [[nodiscard]] std::string fingerprint_of(const std::vector<ImageRecord>& records) const;
-  [[nodiscard]] Shape shape_of_all() const;
-  [[nodiscard]] Image decoded(std::int64_t index) const;
+  [[nodiscard]] std::string fingerprint_of(const std::vector<ImageRecord>& records) const {
+    Hash128 hash;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const ImageRecord& record = records[i];
+      hash.update(record.name + '\n' + std::to_string(files_.files[i].label) + ' ' +
+                  std::to_string(record.bytes) + ' ' + std::to_string(record.size.h) + ' ' +
+                  std::to_string(record.size.w) + '\n');
+    }
+    add_to_hash(hash, fields_);
+    return hash.hex();
+  }
+  /// Shape of the images if it is one, else without height and width.
+  [[nodiscard]] Shape shape_of_all() const {
+    const ImageSize first = sizes_.front();
+    const bool one = std::ranges::all_of(sizes_, [&](ImageSize own) { return own == first; });
+    return one ? Shape{options_.channels, first.h, first.w} : Shape{options_.channels, 0, 0};
+  }
+  [[nodiscard]] Image decoded(std::int64_t index) const {
+    const fs::path file = path(index);
+    std::string hash;
+    const bool first = hashes_.claim(static_cast<std::size_t>(index));
+    Image stored = read_image_file(file, static_cast<int>(options_.channels), options_.max_pixels,
+                                   first ? &hash : nullptr);
+    if (first) hashes_.put(static_cast<std::size_t>(index), hash);
+    if (stored.size() != sizes_[static_cast<std::size_t>(index)]) {
+      bad_file(file,
+               "has changed size since the run began; do not change data folders during a run");
+    }
+    if (!options_.size) return stored;
+    const ImageSize to{options_.size->h, options_.size->w};
+    const ImageBox box =
+        options_.fit == Fit::cover ? centred_box(stored.size(), to) : whole_box(stored.size());
+    return resized(stored, to, options_.filter, box);
+  }
   template <class T>
   void read_as(std::int64_t index, T* image) const {
     if (!faults_) return copy_planes(decoded(index), image);
@@ -114,73 +168,6 @@ class ImageSet final : public Dataset {
   Shape shape_;
   std::string fingerprint_;
 };
-
-std::string ImageSet::fingerprint_of(const std::vector<ImageRecord>& records) const {
-  Hash128 hash;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const ImageRecord& record = records[i];
-    hash.update(record.name + '\n' + std::to_string(files_.files[i].label) + ' ' +
-                std::to_string(record.bytes) + ' ' + std::to_string(record.size.h) + ' ' +
-                std::to_string(record.size.w) + '\n');
-  }
-  add_to_hash(hash, fields_);
-  return hash.hex();
-}
-
-std::vector<SampleField> ImageSet::fields() const {
-  std::vector<SampleField> fields{SampleField{}};
-  for (const MemoryField& field : fields_) fields.push_back(field.of);
-  return fields;
-}
-
-void ImageSet::read_field(std::size_t field, std::int64_t index, std::byte* out) const {
-  if (field == 0) return Dataset::read_field(field, index, out);
-  const MemoryField& from = fields_[field - 1];
-  const std::size_t bytes = from.of.bytes();
-  std::copy_n(from.values.data() + static_cast<std::size_t>(index) * bytes, bytes, out);
-}
-
-SampleFiles ImageSet::files() const {
-  SampleFiles all{.folder = files_.folder, .left_out = left_out_};
-  for (std::size_t i = 0; i < files_.files.size(); ++i) {
-    all.files.push_back({.name = files_.files[i].name,
-                         .label = files_.files[i].label,
-                         .bytes = lengths_[i],
-                         .changed = unix_time(times_[i]),
-                         .hash = hashes_.of(i)});
-  }
-  return all;
-}
-
-/// Shape of the images if it is one, else without height and width.
-Shape ImageSet::shape_of_all() const {
-  const ImageSize first = sizes_.front();
-  const bool one = std::ranges::all_of(sizes_, [&](ImageSize own) { return own == first; });
-  return one ? Shape{options_.channels, first.h, first.w} : Shape{options_.channels, 0, 0};
-}
-
-Shape ImageSet::sample_shape(std::int64_t index) const {
-  if (shape_[1] > 0) return shape_;
-  const ImageSize own = sizes_[static_cast<std::size_t>(index)];
-  return {options_.channels, own.h, own.w};
-}
-
-Image ImageSet::decoded(std::int64_t index) const {
-  const fs::path file = path(index);
-  std::string hash;
-  const bool first = hashes_.claim(static_cast<std::size_t>(index));
-  Image stored = read_image_file(file, static_cast<int>(options_.channels), options_.max_pixels,
-                                 first ? &hash : nullptr);
-  if (first) hashes_.put(static_cast<std::size_t>(index), hash);
-  if (stored.size() != sizes_[static_cast<std::size_t>(index)]) {
-    bad_file(file, "has changed size since the run began; do not change data folders during a run");
-  }
-  if (!options_.size) return stored;
-  const ImageSize to{options_.size->h, options_.size->w};
-  const ImageBox box =
-      options_.fit == Fit::cover ? centred_box(stored.size(), to) : whole_box(stored.size());
-  return resized(stored, to, options_.filter, box);
-}
 
 DatasetPtr held_in_memory(const Dataset& set, std::vector<MemoryField> fields) {
   const std::int64_t elements = set.image_shape().elements();
