@@ -5,9 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"

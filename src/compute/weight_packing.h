@@ -2,7 +2,6 @@
 // how those of a convolution are packed (compute/weight_shape.h).
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "compute/conv/conv_step.h"

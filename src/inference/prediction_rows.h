@@ -1,7 +1,6 @@
 // What `train predict` predicts of files with many samples each: tables, arrays and tensors.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

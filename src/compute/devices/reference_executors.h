@@ -2,8 +2,6 @@
 // else float.
 #pragma once
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard::reference {

@@ -2,8 +2,6 @@
 // devices whose memory the processor can read.
 #pragma once
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "compute/executor.h"
 #include "compute/matmul/kernels.h"

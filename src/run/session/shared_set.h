@@ -1,8 +1,6 @@
 // Data sets that a machine stores once for all ranks of a run on it.
 #pragma once
 
-#include <memory>
-
 #include "data/sets/dataset.h"
 #include "ranks/rank_group.h"
 

@@ -3,8 +3,6 @@
 // measured alone (all of a step is 1.2 to 1.8 times PyTorch's, docs/results/log/cpu.md).
 #pragma once
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard::direct {

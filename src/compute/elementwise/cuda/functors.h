@@ -5,8 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard::cuda {

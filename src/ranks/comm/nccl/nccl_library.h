@@ -4,7 +4,6 @@
 
 #include <nccl.h>
 
-#include <chrono>
 #include <string>
 #include <string_view>
 
