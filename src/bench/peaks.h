@@ -46,7 +46,7 @@ struct Floors {
 using SecondsNow = std::function<double()>;
 
 /// All peaks of a device, in the precision of its target, with nothing else running on it. On the
-/// CPU: measure_peak_gflops() and copies on the session's threads. On a GPU: the product of two
+/// CPU: a loop of multiply-adds and copies on the session's threads. On a GPU: the product of two
 /// large matrices, copies on the queue and replayed launches. Takes up to half of the free memory,
 /// and seconds. Throws Error{memory}, Error{device}.
 [[nodiscard]] Peaks measure_peaks(const SessionDevice& device, const SecondsNow& now);

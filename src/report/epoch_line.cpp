@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <csignal>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/text.h"
