@@ -138,7 +138,6 @@ struct PermuteFunctors : FunctorsOf<PermuteOp> {
 /// The elements in memory order: of an op that changes the shape alone.
 template <class Op>
 struct ElementCopyFunctors : FunctorsOf<Op> {
-
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     const TensorView& from = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
