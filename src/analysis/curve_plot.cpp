@@ -203,7 +203,7 @@ std::string x_range(const CurvePlot& plot) {
 
 }  // namespace
 
-std::string curve_script(const CurvePlot& plot, const std::filesystem::path& output) {
+std::string curve_script(const CurvePlot& plot, const fs::path& output) {
   const Grid grid = grid_of(plot);
   std::string text = "if (!exists(\"prefix\")) prefix = ''\nset encoding utf8\n";
   text += "$nothing << END\n0 NaN\nEND\n" + data_blocks(plot);
@@ -225,7 +225,7 @@ std::vector<PlotPoint> smoothed(std::vector<PlotPoint> values, double factor) {
   return values;
 }
 
-void check_curve_output(const std::filesystem::path& output, bool has_gnuplot) {
+void check_curve_output(const fs::path& output, bool has_gnuplot) {
   const auto refuse = [](const std::string& text) { refuse_command("--output: " + text); };
   std::error_code ignored;
   const std::string ending = lower_case(output.extension().string());
@@ -233,8 +233,8 @@ void check_curve_output(const std::filesystem::path& output, bool has_gnuplot) {
   if (ending != ".png" && ending != ".svg" && ending != ".pdf" && !stream) {
     refuse("'" + output.string() + "' ends neither in .png, .svg nor .pdf");
   }
-  const std::filesystem::path folder = output.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+  const fs::path folder = output.parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, ignored)) {
     refuse("the folder '" + folder.string() + "' does not exist; create it first");
   }
   if (!has_gnuplot) {

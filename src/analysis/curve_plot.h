@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -54,7 +55,7 @@ struct CurvePlot {
 /// The script with its data, for draw_plot(): two panels in a row, the legend in the place
 /// after the last one, else on the right. A
 /// curve of more than 2000 points is drawn through the means of as many stretches.
-[[nodiscard]] std::string curve_script(const CurvePlot& plot, const std::filesystem::path& output);
+[[nodiscard]] std::string curve_script(const CurvePlot& plot, const fs::path& output);
 
 /// `values` without noise, as TensorBoard smooths: the mean of all values so far, each weighing
 /// `factor` (0 to below 1) times what the next one weighs. 0: as they are.
@@ -62,6 +63,6 @@ struct CurvePlot {
 
 /// Checks `output` before anything is read. Throws Error{command_line} if it is a file that ends
 /// neither in .png, .svg nor .pdf, or if its folder or gnuplot is missing. A stream gets a PNG.
-void check_curve_output(const std::filesystem::path& output, bool has_gnuplot);
+void check_curve_output(const fs::path& output, bool has_gnuplot);
 
 }  // namespace trainyard

@@ -18,9 +18,6 @@
 #include "run/run_folder.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kStatusName = "status.json";
@@ -225,8 +222,8 @@ std::optional<double> number_of(const std::string& field, const std::string& pla
   if (field.empty() || field == "nan" || field == "inf" || field == "-inf") return std::nullopt;
   const auto number = parse_real(field);
   if (number) return number;
-  throw Error(ErrorKind::data, place + ": expected a number, found '" + shortened(field) +
-                                   "'; fix or remove the line");
+  throw data_error(place + ": expected a number, found '" + shortened(field) +
+                   "'; fix or remove the line");
 }
 
 }  // namespace
@@ -245,10 +242,10 @@ std::vector<std::optional<double>> CsvTable::values(std::string_view column) con
   return values;
 }
 
-CsvTable read_csv_table(const std::filesystem::path& path) {
+CsvTable read_csv_table(const fs::path& path) {
   CsvTable table;
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return table;
+  if (!fs::exists(path, ignored)) return table;
   std::vector<std::string> lines = split(read_text(path, ErrorKind::data, kMostTableBytes), '\n');
   lines.pop_back();  // what follows the last line feed
   if (lines.empty()) return table;
@@ -257,9 +254,9 @@ CsvTable read_csv_table(const std::filesystem::path& path) {
     const std::string place = path.string() + ":" + std::to_string(i + 1) + ":1";
     const std::vector<std::string> fields = split(lines[i], ',');
     if (fields.size() != table.columns.size()) {
-      throw Error(ErrorKind::data, place + ": expected " + std::to_string(table.columns.size()) +
-                                       " fields, as the first line has, found " +
-                                       std::to_string(fields.size()) + "; fix or remove the line");
+      throw data_error(place + ": expected " + std::to_string(table.columns.size()) +
+                       " fields, as the first line has, found " + std::to_string(fields.size()) +
+                       "; fix or remove the line");
     }
     auto& row = table.rows.emplace_back();
     for (const std::string& field : fields) row.push_back(number_of(field, place));

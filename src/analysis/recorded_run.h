@@ -4,7 +4,6 @@
 // plots them. It trains nothing and changes nothing in a run folder.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "config/node.h"
 #include "formats/json.h"
 #include "report/status.h"
@@ -34,7 +34,7 @@ struct CsvTable {
 /// Reads a table that another process may be writing: an incomplete last line is left out. A
 /// missing or empty file is a table without columns. Throws Error{data} with the position of a
 /// line that is not a row of the table, or if the file cannot be read.
-[[nodiscard]] CsvTable read_csv_table(const std::filesystem::path& path);
+[[nodiscard]] CsvTable read_csv_table(const fs::path& path);
 
 struct ResultFact {
   std::string key;    // "run.global_batch"
@@ -53,7 +53,7 @@ inline constexpr const char* kThreadsKey = "threads";
 
 /// As much as the folder tells. What cannot be read is missing and has a line in `problems`.
 struct RecordedRun {
-  std::filesystem::path folder;
+  fs::path folder;
   std::string state;                // the verdict of `train doctor RUN`; "unknown" without a status
   std::optional<int> exit_code;     // its exit code; empty while it runs, or if it was killed
   std::optional<RunStatus> status;  // empty: no status.json, or none that can be read
@@ -69,14 +69,13 @@ struct RecordedRun {
 
 /// Reads the run of a folder, also one that is being written. Never throws for what the folder
 /// contains.
-[[nodiscard]] RecordedRun read_recorded_run(const std::filesystem::path& folder,
-                                            const Clock& clock);
+[[nodiscard]] RecordedRun read_recorded_run(const fs::path& folder, const Clock& clock);
 
 /// The run folders that `arguments` name, sorted within an argument: a run folder; a folder with
 /// runs in it, at most two levels down, as "runs" and "runs/NAME"; or a pattern of such folders in
 /// quotes, "runs/lr-*". Each run is listed once. Throws Error{command_line} for an argument without
 /// a run.
-[[nodiscard]] std::vector<std::filesystem::path> find_runs(std::span<const std::string> arguments);
+[[nodiscard]] std::vector<fs::path> find_runs(std::span<const std::string> arguments);
 
 /// find_runs(), read.
 [[nodiscard]] std::vector<RecordedRun> read_recorded_runs(std::span<const std::string> arguments,

@@ -53,10 +53,10 @@ class Curves {
       if (!panel.curves.empty()) plot.panels.push_back(std::move(panel));
     }
     if (!plot.panels.empty()) return plot;
-    throw Error(ErrorKind::data, runs_.size() == 1 ? "'" + runs_[0].folder.string() +
-                                                         "' has no finished epoch to draw"
-                                                   : "none of the " + std::to_string(runs_.size()) +
-                                                         " runs has a finished epoch to draw");
+    throw data_error(runs_.size() == 1
+                         ? "'" + runs_[0].folder.string() + "' has no finished epoch to draw"
+                         : "none of the " + std::to_string(runs_.size()) +
+                               " runs has a finished epoch to draw");
   }
 
  private:
@@ -65,9 +65,8 @@ class Curves {
     if (!choice_.steps) return tables;
     tables.steps = read_csv_table(run.folder / "steps.csv");
     if (!tables.steps.columns.empty()) return tables;
-    throw Error(ErrorKind::data, "--steps: '" + run.folder.string() +
-                                     "' has no steps.csv; runs with --set output.steps=true "
-                                     "write it");
+    throw data_error("--steps: '" + run.folder.string() +
+                     "' has no steps.csv; runs with --set output.steps=true write it");
   }
 
   [[nodiscard]] std::string title() const {

@@ -180,8 +180,8 @@ const SortColumn& column_named(const std::vector<SortColumn>& columns, const std
 
 void require_config(const RecordedRun& run) {
   if (run.config.kind == config::Node::Kind::map) return;
-  throw Error(ErrorKind::data, "the config of '" + run.folder.string() +
-                                   "' cannot be read: " + joined(run.problems, "; "));
+  throw data_error("the config of '" + run.folder.string() +
+                   "' cannot be read: " + joined(run.problems, "; "));
 }
 
 std::string or_unset(const std::string& value) { return value.empty() ? "(not set)" : value; }
@@ -239,7 +239,7 @@ void sort_rows(RunTable& table, const std::string& name) {
   });
 }
 
-std::string repeat_command(const std::filesystem::path& folder) {
+std::string repeat_command(const fs::path& folder) {
   std::string command = "train --config " + shell_quoted((folder / "config.yaml").string());
   const std::optional<Json> run = run_record(folder / "run.json");
   if (!run) return command;

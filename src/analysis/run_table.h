@@ -72,7 +72,7 @@ struct RunTable {
 void sort_rows(RunTable& table, const std::string& column);
 /// "train --config runs/lr/0002/config.yaml": trains the run of a folder once more, with its
 /// --init and its ranks.
-[[nodiscard]] std::string repeat_command(const std::filesystem::path& folder);
+[[nodiscard]] std::string repeat_command(const fs::path& folder);
 
 /// For people: how far each run is, the best value by its own metric, the last ones, and at most
 /// `most_keys` keys, long values cut; a line says so if there are more. Lines fit `width` columns

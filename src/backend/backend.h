@@ -12,13 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "compute/devices/cuda/cuda_executors.h"
 #include "data/feed/batch_launches.h"
 #include "device/device.h"
@@ -30,13 +30,13 @@ namespace trainyard {
 
 /// A library that the GPU part opens at run time.
 struct LibraryFinding {
-  std::string name;            // "cuDNN"
-  std::string file;            // "libcudnn.so.9"
-  std::filesystem::path path;  // where it was found; empty: nowhere
-  std::string version;         // "9.19.0"; empty: not usable
-  std::string problem;         // why not; empty: usable
-  bool several_gpus = false;   // needed only when several GPUs work together
-  std::string without = {};    // what is left out without it; empty: it is required
+  std::string name;           // "cuDNN"
+  std::string file;           // "libcudnn.so.9"
+  fs::path path;              // where it was found; empty: nowhere
+  std::string version;        // "9.19.0"; empty: not usable
+  std::string problem;        // why not; empty: usable
+  bool several_gpus = false;  // needed only when several GPUs work together
+  std::string without = {};   // what is left out without it; empty: it is required
 };
 
 /// When a launch of ours ran, in nanoseconds of the GPU's timer: from the begin of its first block
@@ -63,7 +63,7 @@ class Backend {
   /// folder whose copy is new enough. The findings report what is missing or too old; executors are
   /// given the paths.
   [[nodiscard]] virtual std::vector<LibraryFinding> open_libraries(
-      std::span<const std::filesystem::path> folders) = 0;
+      std::span<const fs::path> folders) = 0;
   /// The GPU `ordinal`, as numbered by the survey; it becomes the calling thread's current device.
   /// With `overlap`, kernels of its recordings may begin while those before them end. Throws
   /// Error{device}.

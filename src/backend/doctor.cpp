@@ -18,8 +18,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kMebibyte = 1024.0 * 1024, kGibibyte = 1024 * kMebibyte;
 
 std::string mib(double bytes) { return fmt::format("{:.0f} MiB", bytes / kMebibyte); }

@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/gpus.h"
+#include "base/filesystem.h"
 #include "base/host.h"
 #include "formats/json.h"
 
@@ -26,7 +26,7 @@ struct HostFacts {
 };
 
 /// `root` contains proc, sys and dev.
-[[nodiscard]] HostFacts look_at_host(const std::filesystem::path& root = "/");
+[[nodiscard]] HostFacts look_at_host(const fs::path& root = "/");
 /// For people, in one line.
 [[nodiscard]] std::string host_text(const HostFacts& host);
 [[nodiscard]] Json host_json(const HostFacts& host);
@@ -38,12 +38,12 @@ struct Findings {
   std::string vectors;        // "AVX-512", "AVX2"
   std::string cpu_libraries;  // "oneDNN 2.6.3"
   HostFacts host;
-  std::filesystem::path plugin;
+  fs::path plugin;
   std::string plugin_problem;       // why the GPU part cannot be used; empty: it is loaded
   std::optional<GpuSurvey> survey;  // with a GPU part
   std::vector<LibraryFinding> libraries;
-  std::vector<std::filesystem::path> folders;  // where libraries were looked for
-  bool driver = false;  // NVIDIA's is there: the machine is meant to have a GPU
+  std::vector<fs::path> folders;  // where libraries were looked for
+  bool driver = false;            // NVIDIA's is there: the machine is meant to have a GPU
 };
 
 /// Examines the machine. Throws nothing for what is missing.

@@ -12,7 +12,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
 using Kind = GpuRequest::Kind;
 
 constexpr std::int64_t kMostGpus = 1'024;  // more than any machine has
@@ -65,7 +64,7 @@ std::string count_text(std::size_t count) {
 }
 
 [[noreturn]] void refuse(const std::string& asked, const std::string& why) {
-  throw Error(ErrorKind::device, (asked.empty() ? "" : "--gpus " + asked + ": ") + why);
+  throw device_error((asked.empty() ? "" : "--gpus " + asked + ": ") + why);
 }
 [[noreturn]] void refuse(const GpuRequest& request, const std::string& why) {
   refuse(request.text, why);
@@ -157,10 +156,9 @@ auto with_request(const GpuRequest& request, const Work& work) {
 GpuRequest parse_gpus(std::string_view text) {
   const auto request = request_of(text);
   if (request) return *request;
-  throw Error(ErrorKind::command_line,
-              "--gpus '" + std::string(text) +
-                  "' is none of: N (the first N), 0,2,3 (those), id:2 (one), all, auto:N (the N "
-                  "idlest), 0 (the CPU)");
+  refuse_command("--gpus '" + std::string(text) +
+                 "' is none of: N (the first N), 0,2,3 (those), id:2 (one), all, auto:N (the N "
+                 "idlest), 0 (the CPU)");
 }
 
 std::vector<GpuFinding> choose_gpus(const GpuRequest& request, const GpuSurvey& survey) {

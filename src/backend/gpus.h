@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/filesystem.h"
 #include "device/gpu_survey.h"
 
 namespace trainyard {
@@ -46,10 +46,10 @@ struct GpuRequest {
 [[nodiscard]] std::string survey_problem(const GpuSurvey& survey);
 /// Where to look for this program's GPU part and its libraries.
 struct GpuSearchPaths {
-  std::filesystem::path plugin;
-  std::vector<std::filesystem::path> folders;
+  fs::path plugin;
+  std::vector<fs::path> folders;
   /// Where NVIDIA's MPS has its pipes while it runs; empty: not checked.
-  std::filesystem::path mps_pipes = {};
+  fs::path mps_pipes = {};
 };
 /// The ranks of one host, and the GPUs that they are assigned to in turn.
 struct GpuShare {
@@ -69,12 +69,12 @@ struct UsableGpus {
   std::unique_ptr<Backend> backend = nullptr;  // null: the CPU
   std::vector<GpuFinding> gpus = {};
   std::vector<LibraryFinding> libraries = {};
-  std::string asked = {};                           // the text of --gpus
-  std::vector<std::filesystem::path> folders = {};  // where the libraries were looked for
-  bool mps = false;                                 // NVIDIA's MPS runs here
-  GpuShare share = {};                              // this host's
-  bool direct = true;        // the GPUs of this host's ranks are known to be are_peers()
-  std::string problem = {};  // why there is none, if the request was omitted
+  std::string asked = {};              // the text of --gpus
+  std::vector<fs::path> folders = {};  // where the libraries were looked for
+  bool mps = false;                    // NVIDIA's MPS runs here
+  GpuShare share = {};                 // this host's
+  bool direct = true;                  // the GPUs of this host's ranks are known to be are_peers()
+  std::string problem = {};            // why there is none, if the request was omitted
 };
 /// Throws Error{device} if ranks are to share a GPU that only one process may use, and no MPS
 /// combines them into one process.
@@ -93,6 +93,6 @@ void require_joining_libraries(const UsableGpus& usable);
 /// "13.0" for 13000.
 [[nodiscard]] std::string cuda_version_text(int version);
 /// The folders as a list for people; "" reads "the loader's search path".
-[[nodiscard]] std::string folders_text(std::span<const std::filesystem::path> folders);
+[[nodiscard]] std::string folders_text(std::span<const fs::path> folders);
 
 }  // namespace trainyard

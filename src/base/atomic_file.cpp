@@ -16,9 +16,6 @@
 #include "base/text.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kTemporaryFolder = ".tmp-XXXXXX";  // for mkdtemp(3)
@@ -60,16 +57,16 @@ void require_regular(int descriptor, const fs::path& path) {
   const int result = descriptor >= 0 ? ::fstat(descriptor, &status) : ::stat(path.c_str(), &status);
   if (result != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return;
   if (descriptor >= 0) ::close(descriptor);
-  throw Error(ErrorKind::disk, "cannot write '" + path.string() +
-                                   "': it is not a regular file; move it away, then try again");
+  throw disk_error("cannot write '" + path.string() +
+                   "': it is not a regular file; move it away, then try again");
 }
 
 /// A name beside `path` that no other process uses or guesses.
 fs::path temporary_for(const fs::path& path) {
   std::array<unsigned, 2> drawn{};
   if (::getentropy(drawn.data(), sizeof drawn) != 0) {
-    throw Error(ErrorKind::disk, "cannot draw the name of a temporary file: " +
-                                     std::generic_category().message(errno));
+    throw disk_error("cannot draw the name of a temporary file: " +
+                     std::generic_category().message(errno));
   }
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%08x%08x", drawn[0], drawn[1]);
@@ -93,7 +90,7 @@ void Disk::fail(std::string_view doing, const fs::path& path, int error_number,
     text += " (" + with_separators(static_cast<std::int64_t>(needed_bytes)) + " bytes needed, " +
             with_separators(static_cast<std::int64_t>(free_bytes(path))) + " free)";
   }
-  throw Error(ErrorKind::disk, text + advice_for(error_number));
+  throw disk_error(text + advice_for(error_number));
 }
 
 int Disk::open_for_writing(const fs::path& path, int flags, const fs::path& named) const {
@@ -106,9 +103,9 @@ int Disk::open_for_writing(const fs::path& path, int flags, const fs::path& name
     require_regular(descriptor, path);
     if (descriptor >= 0) return descriptor;
     if (error_number == ELOOP) {
-      throw Error(ErrorKind::disk, "cannot write '" + path.string() +
-                                       "': it is a link, and links are not followed here; remove "
-                                       "it, then try again");
+      throw disk_error(
+          "cannot write '" + path.string() +
+          "': it is a link, and links are not followed here; remove it, then try again");
     }
   }
   fail("write", named, error_number);
@@ -267,8 +264,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
     paths.push_back(it->path());
   }
   if (error) {
-    throw Error(ErrorKind::disk,
-                "cannot read the folder '" + folder.string() + "': " + error.message());
+    throw disk_error("cannot read the folder '" + folder.string() + "': " + error.message());
   }
   return paths;
 }

@@ -70,7 +70,7 @@ Descriptor memory_file(std::string_view text) {
 
 /// `input`: of memory_file(); none: /dev/null.
 void fill(SpawnSettings& settings, const Command& command, const Descriptor& input) {
-  const auto open_output = [&](int descriptor, const std::filesystem::path& path) {
+  const auto open_output = [&](int descriptor, const fs::path& path) {
     ::posix_spawn_file_actions_addopen(&settings.actions, descriptor, path.c_str(),
                                        O_WRONLY | O_CREAT | O_TRUNC, 0666);
   };
@@ -109,15 +109,14 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-std::optional<std::filesystem::path> find_program(std::string_view name,
-                                                  std::string_view search_path) {
+std::optional<fs::path> find_program(std::string_view name, std::string_view search_path) {
   for (const std::string& folder : split(search_path, ':')) {
     // An empty entry means the current folder, from which nothing is run.
     if (folder.empty()) continue;
     std::error_code ignored;
-    const std::filesystem::path path = std::filesystem::path(folder) / name;
+    const fs::path path = fs::path(folder) / name;
     const bool runs = ::access(path.c_str(), X_OK) == 0;
-    if (runs && std::filesystem::is_regular_file(path, ignored)) return path;
+    if (runs && fs::is_regular_file(path, ignored)) return path;
   }
   return std::nullopt;
 }
@@ -182,8 +181,8 @@ ChildProcess::ChildProcess(const Command& command) : watched_(std::make_shared<W
     error = watch(command.limit_seconds);
   }
   if (error != 0) {
-    throw Error(ErrorKind::disk, "cannot start '" + command.program.string() +
-                                     "': " + std::generic_category().message(error));
+    throw disk_error("cannot start '" + command.program.string() +
+                     "': " + std::generic_category().message(error));
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,22 +9,24 @@
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
+
 namespace trainyard {
 
 /// The program `name` in the folders of `search_path` ("/usr/bin:/bin", the format of PATH).
-[[nodiscard]] std::optional<std::filesystem::path> find_program(std::string_view name,
-                                                                std::string_view search_path);
+[[nodiscard]] std::optional<fs::path> find_program(std::string_view name,
+                                                   std::string_view search_path);
 
 /// The words as exec takes them, with a null at the end; they must outlive it.
 [[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& words);
 
 struct Command {
-  std::filesystem::path program;
+  fs::path program;
   std::vector<std::string> arguments;         // without the program's name
   std::vector<std::string> environment;       // "NAME=value"; nothing is inherited
-  std::filesystem::path folder;               // working directory
-  std::filesystem::path errors;               // file that receives stderr
-  std::filesystem::path output = {};          // file that receives stdout; empty: `errors`
+  fs::path folder;                            // working directory
+  fs::path errors;                            // file that receives stderr
+  fs::path output = {};                       // file that receives stdout; empty: `errors`
   std::string input = {};                     // what it reads from stdin
   double limit_seconds = 60;                  // then it is killed
   std::uint64_t most_file_bytes = 64u << 20;  // SIGXFSZ ends it if a file it writes exceeds this

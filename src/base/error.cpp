@@ -17,8 +17,8 @@ void check_failed(std::string_view expression, std::string_view message,
                                   "); this is a bug in train; please report it");
 }
 
-void bad_file(const std::filesystem::path& file, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + file.string() + "' " + what);
+void bad_file(const fs::path& file, const std::string& what) {
+  throw data_error("'" + file.string() + "' " + what);
 }
 
 }  // namespace trainyard

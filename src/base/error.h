@@ -6,11 +6,12 @@
 // nothing prints or reads the environment.
 #pragma once
 
-#include <filesystem>
 #include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -51,6 +52,14 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// Errors of a kind, to throw.
+inline Error config_error(const std::string& message) { return {ErrorKind::config, message}; }
+inline Error data_error(const std::string& message) { return {ErrorKind::data, message}; }
+inline Error memory_error(const std::string& message) { return {ErrorKind::memory, message}; }
+inline Error disk_error(const std::string& message) { return {ErrorKind::disk, message}; }
+inline Error device_error(const std::string& message) { return {ErrorKind::device, message}; }
+inline Error checkpoint_error(const std::string& text) { return {ErrorKind::checkpoint, text}; }
+
 /// Throws Error{command_line}: the flags or the environment ask for something impossible.
 [[noreturn]] void refuse_command(const std::string& message);
 
@@ -59,7 +68,7 @@ class Error : public std::runtime_error {
                                std::source_location where);
 
 /// Throws Error{data}: the file, in quotes, followed by `what` ("is damaged: ...").
-[[noreturn]] void bad_file(const std::filesystem::path& file, const std::string& what);
+[[noreturn]] void bad_file(const fs::path& file, const std::string& what);
 
 }  // namespace trainyard
 

@@ -35,7 +35,7 @@ void Faults::raise() const {
   if (found_.empty()) return;
   std::vector<std::string> messages;
   for (const auto& [index, message] : found_) messages.push_back(message);
-  throw Error(ErrorKind::data, fault_list(messages));
+  throw data_error(fault_list(messages));
 }
 
 }  // namespace trainyard

@@ -85,7 +85,7 @@ std::string hash128_hex(std::string_view text) {
   return hash.hex();
 }
 
-std::string hash128_file_hex(const std::filesystem::path& path, ErrorKind kind) {
+std::string hash128_file_hex(const fs::path& path, ErrorKind kind) {
   const InputFile file(path, kind);
   Hash128 hash;
   constexpr std::uint64_t kPiece = 1u << 20;
@@ -143,7 +143,7 @@ std::string Sha256::hex() {
   return text;
 }
 
-std::string sha256_file_hex(const std::filesystem::path& path, ErrorKind kind) {
+std::string sha256_file_hex(const fs::path& path, ErrorKind kind) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> piece(1u << 20);
   Sha256 hash;

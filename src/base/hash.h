@@ -4,13 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -36,7 +36,7 @@ class Hash128 {
 [[nodiscard]] std::string hash128_hex(std::span<const std::byte> bytes);
 [[nodiscard]] std::string hash128_hex(std::string_view text);
 /// Reads the file in pieces. Throws Error{kind} naming the path if it cannot be read.
-[[nodiscard]] std::string hash128_file_hex(const std::filesystem::path& path, ErrorKind kind);
+[[nodiscard]] std::string hash128_file_hex(const fs::path& path, ErrorKind kind);
 
 /// SHA-256 (FIPS 180-4), by which the files of published data sets are known; Hash128 is many times
 /// faster. Takes bytes piece by piece; the split does not change the hash.
@@ -56,6 +56,6 @@ class Sha256 {
 };
 
 /// Reads the file in pieces. Throws Error{kind} naming the path if it cannot be read.
-[[nodiscard]] std::string sha256_file_hex(const std::filesystem::path& path, ErrorKind kind);
+[[nodiscard]] std::string sha256_file_hex(const fs::path& path, ErrorKind kind);
 
 }  // namespace trainyard

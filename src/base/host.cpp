@@ -11,14 +11,12 @@
 #include <fstream>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The limit of one group: time within a period, both in microseconds. No limit is "max" or -1.
 std::optional<double> quota_of(const ControlGroup& group) {
@@ -70,6 +68,27 @@ std::optional<std::uint64_t> left_by_group(const fs::path& group, const GroupFil
   return left(*limit, left(*used, reclaimable));
 }
 
+/// The groups of this process that `controller` ("memory", "cpu") may limit, with their ancestors.
+/// A container may see its own group as the root, under whatever name it has on the host. `root`
+/// contains proc and sys/fs/cgroup.
+std::vector<ControlGroup> control_groups(const std::string& controller, const fs::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
+  std::vector<ControlGroup> groups;
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> parts = split(line, ':');  // number, controllers, path
+    if (parts.size() < 3) continue;
+    const std::vector<std::string> controllers = split(parts[1], ',');
+    const bool first = std::ranges::find(controllers, controller) != controllers.end();
+    if (!first && !parts[1].empty()) continue;
+    const fs::path top = root / "sys/fs/cgroup" / (first ? controller : "");
+    for (fs::path own = fs::path(parts[2]).relative_path();; own = own.parent_path()) {
+      groups.push_back({own.empty() ? top : top / own, first ? 1 : 2});
+      if (own.empty()) break;
+    }
+  }
+  return groups;
+}
+
 /// The least memory left in any group of this process.
 std::optional<std::uint64_t> left_by_own_groups(const fs::path& root) {
   std::optional<std::uint64_t> least;
@@ -111,24 +130,6 @@ bool several_nodes(const fs::path& root) {
 }
 
 }  // namespace
-
-std::vector<ControlGroup> control_groups(const std::string& controller, const fs::path& root) {
-  std::ifstream file(root / "proc/self/cgroup");
-  std::vector<ControlGroup> groups;
-  for (std::string line; std::getline(file, line);) {
-    const std::vector<std::string> parts = split(line, ':');  // number, controllers, path
-    if (parts.size() < 3) continue;
-    const std::vector<std::string> controllers = split(parts[1], ',');
-    const bool first = std::ranges::find(controllers, controller) != controllers.end();
-    if (!first && !parts[1].empty()) continue;
-    const fs::path top = root / "sys/fs/cgroup" / (first ? controller : "");
-    for (fs::path own = fs::path(parts[2]).relative_path();; own = own.parent_path()) {
-      groups.push_back({own.empty() ? top : top / own, first ? 1 : 2});
-      if (own.empty()) break;
-    }
-  }
-  return groups;
-}
 
 std::optional<double> processor_quota(const fs::path& root) {
   std::optional<double> least;

@@ -4,28 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
 /// A folder with a group's files, which versions 1 and 2 name differently.
 struct ControlGroup {
-  std::filesystem::path folder;
+  fs::path folder;
   int version = 2;
 };
 
-/// The groups of this process that `controller` ("memory", "cpu") may limit, with their ancestors.
-/// A container may see its own group as the root, under whatever name it has on the host. `root`
-/// contains proc and sys/fs/cgroup.
-[[nodiscard]] std::vector<ControlGroup> control_groups(const std::string& controller,
-                                                       const std::filesystem::path& root);
-
 /// Processors that the groups allow this process at any time, the smallest quota: 1.5 for 150 ms
 /// per 100 ms. Empty: no limit.
-[[nodiscard]] std::optional<double> processor_quota(const std::filesystem::path& root = "/");
+[[nodiscard]] std::optional<double> processor_quota(const fs::path& root = "/");
 /// The cores of `allowed` that a quota permits, at least 1. Fractions are dropped: a team with one
 /// more thread would be throttled in every period.
 [[nodiscard]] int whole_cores(int allowed, std::optional<double> quota);
@@ -41,7 +35,7 @@ struct FreeMemory {
 /// The least of: what the machine has available, what the control groups of this process (version 1
 /// or 2, with their ancestors) leave, and what `address_space` leaves. `root` contains proc and
 /// sys/fs/cgroup.
-[[nodiscard]] FreeMemory free_host_memory(const std::filesystem::path& root = "/",
+[[nodiscard]] FreeMemory free_host_memory(const fs::path& root = "/",
                                           std::uint64_t address_space = address_space_limit());
 
 /// The system's host name, for messages and records; "" if it has none.
@@ -51,12 +45,11 @@ struct FreeMemory {
 
 /// The NUMA node of the PCI device at `bus` ("0000:17:00.0"); empty if the system does not report
 /// it. `root` contains sys.
-[[nodiscard]] std::optional<int> numa_node_of(const std::string& bus,
-                                              const std::filesystem::path& root = "/");
+[[nodiscard]] std::optional<int> numa_node_of(const std::string& bus, const fs::path& root = "/");
 
 /// Restricts the calling thread, and threads it starts later, to those processors of the node that
 /// it may use; memory that they touch first is then on that node too. Does nothing on a machine
 /// with one node. Returns why it could not, or "".
-[[nodiscard]] std::string stay_on_node(int node, const std::filesystem::path& root = "/");
+[[nodiscard]] std::string stay_on_node(int node, const fs::path& root = "/");
 
 }  // namespace trainyard

@@ -18,14 +18,12 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kMostLinks = 40;  // as Linux
 constexpr int kReaderTries = 60;
 constexpr std::chrono::milliseconds kReaderPause{50};
 
 [[noreturn]] void fail_to_write(const fs::path& path, const std::string& why) {
-  throw Error(ErrorKind::disk, "cannot write '" + path.string() + "': " + why);
+  throw disk_error("cannot write '" + path.string() + "': " + why);
 }
 
 fs::path real_folder_of(const fs::path& path) {

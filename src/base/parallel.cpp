@@ -19,9 +19,9 @@ bool processor_has_avx512() { return __builtin_cpu_supports("x86-64-v4"); }
 
 void require_supported_processor() {
   if (__builtin_cpu_supports("x86-64-v3")) return;
-  throw Error(ErrorKind::device,
-              "this processor lacks AVX2 or FMA (x86-64-v3), which train requires on the CPU; "
-              "use a processor from 2015 or later");
+  throw device_error(
+      "this processor lacks AVX2 or FMA (x86-64-v3), which train requires on the CPU; use a "
+      "processor from 2015 or later");
 }
 
 int available_cores() {

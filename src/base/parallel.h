@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <utility>
 
 namespace trainyard {
 

@@ -19,7 +19,7 @@ namespace {
 
 std::string errno_text() { return std::generic_category().message(errno); }
 
-void require_limit(const InputFile& file, const std::filesystem::path& path, ErrorKind kind,
+void require_limit(const InputFile& file, const fs::path& path, ErrorKind kind,
                    std::uint64_t limit) {
   if (file.size() <= limit) return;
   fail(kind, path.string(),
@@ -27,8 +27,7 @@ void require_limit(const InputFile& file, const std::filesystem::path& path, Err
            " are expected");
 }
 
-[[noreturn]] void bad_mapping(const std::filesystem::path& path, ErrorKind kind,
-                              const std::string& what) {
+[[noreturn]] void bad_mapping(const fs::path& path, ErrorKind kind, const std::string& what) {
   throw Error(kind, "'" + path.string() + "' " + what);
 }
 
@@ -44,8 +43,7 @@ std::span<std::byte> pages(std::span<const std::byte> part) {
 
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path, ErrorKind kind)
-    : name_(path.string()), kind_(kind) {
+InputFile::InputFile(const fs::path& path, ErrorKind kind) : name_(path.string()), kind_(kind) {
   // O_NONBLOCK: opening a pipe must not wait for its writer; regular files ignore it.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) fail(kind_, name_, errno_text());
@@ -78,8 +76,7 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
-std::vector<std::byte> read_bytes(const std::filesystem::path& path, ErrorKind kind,
-                                  std::uint64_t limit) {
+std::vector<std::byte> read_bytes(const fs::path& path, ErrorKind kind, std::uint64_t limit) {
   const InputFile file(path, kind);
   require_limit(file, path, kind, limit);
   std::vector<std::byte> bytes(file.size());
@@ -87,7 +84,7 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& path, ErrorKind k
   return bytes;
 }
 
-std::string read_text(const std::filesystem::path& path, ErrorKind kind, std::uint64_t limit) {
+std::string read_text(const fs::path& path, ErrorKind kind, std::uint64_t limit) {
   const InputFile file(path, kind);
   require_limit(file, path, kind, limit);
   std::string text(file.size(), '\0');
@@ -95,7 +92,7 @@ std::string read_text(const std::filesystem::path& path, ErrorKind kind, std::ui
   return text;
 }
 
-MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind)
+MappedFile::MappedFile(const fs::path& path, ErrorKind kind)
     // O_NONBLOCK: opening a pipe must not wait for its writer; regular files ignore it.
     : path_(path),
       kind_(kind),

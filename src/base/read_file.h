@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/handle.h"
 
 namespace trainyard {
@@ -18,7 +18,7 @@ namespace trainyard {
 class InputFile {
  public:
   /// Throws Error{kind} if the file cannot be opened or is not a regular file.
-  InputFile(const std::filesystem::path& path, ErrorKind kind);
+  InputFile(const fs::path& path, ErrorKind kind);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -36,17 +36,16 @@ class InputFile {
 };
 
 /// The whole file. Throws Error{kind} if it cannot be read or holds more than `limit` bytes.
-[[nodiscard]] std::vector<std::byte> read_bytes(const std::filesystem::path& path, ErrorKind kind,
+[[nodiscard]] std::vector<std::byte> read_bytes(const fs::path& path, ErrorKind kind,
                                                 std::uint64_t limit);
-[[nodiscard]] std::string read_text(const std::filesystem::path& path, ErrorKind kind,
-                                    std::uint64_t limit);
+[[nodiscard]] std::string read_text(const fs::path& path, ErrorKind kind, std::uint64_t limit);
 
 /// The bytes of a file, read by the system when they are touched. If the file is cut while it is
 /// mapped, touching the missing part ends the process (SIGBUS): see require_whole().
 class MappedFile {
  public:
   /// Throws Error{kind} if the file is not a regular one, is empty, or cannot be mapped.
-  MappedFile(const std::filesystem::path& path, ErrorKind kind);
+  MappedFile(const fs::path& path, ErrorKind kind);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -59,7 +58,7 @@ class MappedFile {
   void drop(std::span<const std::byte> part) const;
 
  private:
-  std::filesystem::path path_;
+  fs::path path_;
   ErrorKind kind_;
   Descriptor file_;
   std::span<const std::byte> bytes_;

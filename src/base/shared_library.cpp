@@ -9,7 +9,7 @@ namespace trainyard {
 namespace {
 
 /// The loader takes an empty path for the program itself.
-const char* named(const std::filesystem::path& path) {
+const char* named(const fs::path& path) {
   TY_CHECK(!path.empty(), "a library has a path");
   return path.c_str();
 }
@@ -23,10 +23,10 @@ std::string opening_problem(const RequiredLibrary& library, const std::string& r
 
 void CloseLibrary::operator()(void* library) const { dlclose(library); }
 
-SharedLibrary::SharedLibrary(const std::filesystem::path& path)
+SharedLibrary::SharedLibrary(const fs::path& path)
     : SharedLibrary(dlopen(named(path), RTLD_NOW | RTLD_LOCAL)) {}
 
-SharedLibrary SharedLibrary::apart(const std::filesystem::path& path) {
+SharedLibrary SharedLibrary::apart(const fs::path& path) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   // A library compiled that way would load the sanitizer's runtime a second time.
   return SharedLibrary(static_cast<void*>(nullptr));
@@ -40,7 +40,7 @@ SharedLibrary::SharedLibrary(void* library) : library_(library) {
   problem_ = text == nullptr ? "the loader gives no reason" : text;
 }
 
-std::filesystem::path SharedLibrary::file() const {
+fs::path SharedLibrary::file() const {
   link_map* map = nullptr;
   if (!is_open() || dlinfo(library_.get(), RTLD_DI_LINKMAP, &map) != 0) return {};
   return map->l_name;
@@ -60,20 +60,19 @@ const char* find_functions(const SharedLibrary& library,
   return missing;
 }
 
-void open_library(const RequiredLibrary& library, const std::filesystem::path& path,
+void open_library(const RequiredLibrary& library, const fs::path& path,
                   std::initializer_list<LibraryFunction> functions) {
   SharedLibrary opened(path);
   if (!opened.is_open()) {
-    throw Error(ErrorKind::device, opening_problem(library, opened.problem()));
+    throw device_error(opening_problem(library, opened.problem()));
   }
   const char* missing = find_functions(opened, functions);
   if (missing != nullptr) {
-    throw Error(ErrorKind::device, opened.file().string() + " has no function " + missing +
-                                       "; expected " + library.name + " " +
-                                       version_text(library.least_version) + " or newer");
+    throw device_error(opened.file().string() + " has no function " + missing + "; expected " +
+                       library.name + " " + version_text(library.least_version) + " or newer");
   }
   const std::string problem = version_problem(library, library.version(opened));
-  if (!problem.empty()) throw Error(ErrorKind::device, opened.file().string() + ": " + problem);
+  if (!problem.empty()) throw device_error(opened.file().string() + ": " + problem);
   opened.keep();
 }
 

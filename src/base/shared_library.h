@@ -2,10 +2,10 @@
 // not linked with, which are checked for their version, and left open.
 #pragma once
 
-#include <filesystem>
 #include <initializer_list>
 #include <string>
 
+#include "base/filesystem.h"
 #include "base/handle.h"
 
 namespace trainyard {
@@ -19,15 +19,15 @@ class SharedLibrary {
  public:
   /// A path, or a name that the loader searches for; undefined symbols are bound at once. If it
   /// cannot be opened, is_open() is false and problem() is the loader's text.
-  explicit SharedLibrary(const std::filesystem::path& path);
+  explicit SharedLibrary(const fs::path& path);
   /// The library in its own link namespace, with copies of all its dependencies, to query it.
   /// Libraries that it opens itself and leaves open cannot be mistaken for those of another copy.
-  [[nodiscard]] static SharedLibrary apart(const std::filesystem::path& path);
+  [[nodiscard]] static SharedLibrary apart(const fs::path& path);
 
   [[nodiscard]] bool is_open() const { return static_cast<bool>(library_); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// The file that was opened; empty if unknown.
-  [[nodiscard]] std::filesystem::path file() const;
+  [[nodiscard]] fs::path file() const;
 
   /// The function `name`, or null.
   template <class Function>
@@ -90,7 +90,7 @@ struct RequiredLibrary {
 /// Opens the library at `path` (or of that name, if the loader finds it), sets the pointers to its
 /// functions, and leaves it open until the program ends. Throws Error{device} if it cannot be
 /// opened, lacks a function, or has an unsuitable version.
-void open_library(const RequiredLibrary& library, const std::filesystem::path& path,
+void open_library(const RequiredLibrary& library, const fs::path& path,
                   std::initializer_list<LibraryFunction> functions);
 
 /// "9.19.0" for 91900, the version numbering of cuDNN, cuBLASLt and NCCL.

@@ -26,6 +26,15 @@ std::string real_text(T value) {
   return std::isnan(value) ? "nan" : shortest(value);
 }
 
+/// The number that the whole text is.
+template <class T>
+std::optional<T> parsed(std::string_view text) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 /// `letter` is well-formed UTF-8; U+0080 to U+009F are control characters too.
 bool is_control(std::string_view letter) {
   const auto first = static_cast<unsigned char>(letter[0]);
@@ -79,18 +88,12 @@ std::string memory_text(std::size_t bytes) {
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parsed<std::int64_t>(text);
 }
 
 std::optional<double> parse_real(std::string_view text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parsed<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::string shell_quoted(std::string_view word) {

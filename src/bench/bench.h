@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "bench/counted_step.h"
 #include "bench/node_times.h"
 #include "bench/peaks.h"
@@ -80,7 +80,7 @@ struct PeerRate {
 /// without a throughput (a heading, an error) are skipped. Throws Error{data} for a file that
 /// cannot be read, a line that is not a JSON object (with its number), or no line for this net and
 /// batch.
-[[nodiscard]] std::vector<PeerRate> read_peer_rates(const std::filesystem::path& path,
-                                                    const std::string& net, std::int64_t batch);
+[[nodiscard]] std::vector<PeerRate> read_peer_rates(const fs::path& path, const std::string& net,
+                                                    std::int64_t batch);
 
 }  // namespace trainyard

@@ -114,7 +114,7 @@ class SquareProduct {
   Layout layout_;
   DenseOp op_;
   std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
-  std::unique_ptr<Executor> executor_;
+  ExecutorPtr executor_;
 };
 
 /// A chain of launches, each of which reads what the previous one wrote.
@@ -141,7 +141,7 @@ class Chain {
 
  private:
   DeviceArray<float> terms_, sums_;
-  std::unique_ptr<Executor> sum_;
+  ExecutorPtr sum_;
 };
 
 constexpr int kChains = 12;  // independent chains hide the latency of a fused multiply-add
@@ -192,6 +192,29 @@ __attribute__((target("avx2"))) void stream_lines(std::byte* to, const std::byte
     _mm256_stream_si256(target + 1, high);
   }
   _mm_sfence();
+}
+
+/// Single-precision fused multiply-add throughput of this machine's vector units on `threads`
+/// threads, in GFLOP/s: a loop on registers only.
+double measure_peak_gflops(int threads, const SecondsNow& now) {
+  constexpr std::int64_t kRounds = 4'000'000;
+  const bool wide = processor_has_avx512();
+  const double lanes = wide ? 16 : 8;
+  double best = 0;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    std::vector<float> sink(static_cast<std::size_t>(threads));
+    const double begin = now();
+    parallel_ranges(threads, threads, 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t thread = first; thread < last; ++thread) {
+        sink[thread] = wide ? fma_loop_avx512(kRounds) : fma_loop_avx2(kRounds);
+      }
+    });
+    const double seconds = now() - begin;
+    // The sums are never negative; using them keeps the loops from being optimised away.
+    if (sink[0] < 0) return 0;
+    best = std::max(best, 2.0 * lanes * kChains * kRounds * threads / seconds * 1e-9);
+  }
+  return best;
 }
 
 }  // namespace
@@ -290,27 +313,6 @@ CopyWork threaded_copy(int threads) {
                     });
     std::memcpy(target + whole, source + whole, bytes - whole);
   };
-}
-
-double measure_peak_gflops(int threads, const SecondsNow& now) {
-  constexpr std::int64_t kRounds = 4'000'000;
-  const bool wide = processor_has_avx512();
-  const double lanes = wide ? 16 : 8;
-  double best = 0;
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    std::vector<float> sink(static_cast<std::size_t>(threads));
-    const double begin = now();
-    parallel_ranges(threads, threads, 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t thread = first; thread < last; ++thread) {
-        sink[thread] = wide ? fma_loop_avx512(kRounds) : fma_loop_avx2(kRounds);
-      }
-    });
-    const double seconds = now() - begin;
-    // The sums are never negative; using them keeps the loops from being optimised away.
-    if (sink[0] < 0) return 0;
-    best = std::max(best, 2.0 * lanes * kChains * kRounds * threads / seconds * 1e-9);
-  }
-  return best;
 }
 
 }  // namespace trainyard

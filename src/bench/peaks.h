@@ -46,14 +46,10 @@ struct Floors {
 using SecondsNow = std::function<double()>;
 
 /// All peaks of a device, in the precision of its target, with nothing else running on it. On the
-/// CPU: measure_peak_gflops() and copies on the session's threads. On a GPU: the product of two
+/// CPU: a loop of multiply-adds and copies on the session's threads. On a GPU: the product of two
 /// large matrices, copies on the queue and replayed launches. Takes up to half of the free memory,
 /// and seconds. Throws Error{memory}, Error{device}.
 [[nodiscard]] Peaks measure_peaks(const SessionDevice& device, const SecondsNow& now);
-
-/// Single-precision fused multiply-add throughput of this machine's vector units on `threads`
-/// threads, in GFLOP/s: a loop on registers only.
-[[nodiscard]] double measure_peak_gflops(int threads, const SecondsNow& now);
 
 /// Enqueues a copy within the memory of a device.
 using CopyWork = std::function<void(void* to, const void* from, std::size_t bytes)>;

@@ -169,9 +169,8 @@ RankMeasurement measurement_of(const Json& json) {
             .processor = json.at("processor").get<std::string>(),
             .libraries = json.at("libraries").get<std::string>()};
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::device, std::string("the measurement of a rank cannot be read (") +
-                                       error.what() +
-                                       "); all hosts must have the same version of train");
+    throw device_error(std::string("the measurement of a rank cannot be read (") + error.what() +
+                       "); all hosts must have the same version of train");
   }
 }
 
@@ -195,10 +194,9 @@ PrintedRound round_in(std::string_view printed, int ranks) {
     for (const Json& rank : json.at(kRoundKey)) found.round.push_back(measurement_of(rank));
   }
   if (found.round.size() == static_cast<std::size_t>(ranks)) return found;
-  throw Error(
-      ErrorKind::device,
-      fmt::format("{} ranks succeeded, but {} of them reported their measurements; check that "
-                  "all hosts have the same version of train",
+  throw device_error(
+      fmt::format("{} ranks succeeded, but {} of them reported their measurements; check that all "
+                  "hosts have the same version of train",
                   ranks, found.round.size()));
 }
 

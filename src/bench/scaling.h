@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "formats/json.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
@@ -115,8 +115,7 @@ struct ScalingSubject {
 /// of the time of a step, to the file name of `output`, .png or .svg, preceded by the variable
 /// `prefix` if that is set. It contains its data, and can be run by itself next to the plot.
 [[nodiscard]] std::string scaling_script(const ScalingSubject& subject,
-                                         std::span<const ScalingRow> rows,
-                                         const std::filesystem::path& output);
+                                         std::span<const ScalingRow> rows, const fs::path& output);
 
 // What one of the ranks measures.
 

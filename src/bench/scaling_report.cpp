@@ -224,7 +224,7 @@ std::string parts_plot(std::span<const ScalingRow> rows) {
 }  // namespace
 
 std::string scaling_script(const ScalingSubject& subject, std::span<const ScalingRow> rows,
-                           const std::filesystem::path& output) {
+                           const fs::path& output) {
   const std::string title = fmt::format("{}, batch {} per rank", subject.network, subject.batch);
   return "if (!exists(\"prefix\")) prefix = ''\nset encoding utf8\n" + data_block(rows) +
          fmt::format("most = {}\nrows = {}\nof_one = {}\n", rows.back().ranks, rows.size(),

@@ -44,7 +44,7 @@ class SuiteRow {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::config, file_ + ":" + std::to_string(line_) + ": " + what);
+    throw config_error(file_ + ":" + std::to_string(line_) + ": " + what);
   }
 
   const std::string& file_;
@@ -107,7 +107,7 @@ std::string place_text(const SuitePlace& place) {
   return place.ranks == 1 ? "CPU" : std::to_string(place.ranks) + " CPU ranks";
 }
 
-std::vector<SuiteLine> read_suite(const std::filesystem::path& file) {
+std::vector<SuiteLine> read_suite(const fs::path& file) {
   constexpr std::size_t kMostBytes = 1 << 20;
   const std::string name = file.string();
   const std::vector<SeparatedRow> rows =

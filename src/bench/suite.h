@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "bench/scaling.h"
 
 namespace trainyard {
@@ -39,7 +39,7 @@ struct SuiteLine {
 
 /// The published rates of a CSV file, whose columns are named as those of suite_csv(). Throws
 /// Error{config} with the line at fault.
-[[nodiscard]] std::vector<SuiteLine> read_suite(const std::filesystem::path& file);
+[[nodiscard]] std::vector<SuiteLine> read_suite(const fs::path& file);
 
 struct SuiteReport {
   std::string name;
@@ -62,7 +62,6 @@ struct SuiteReport {
 /// A gnuplot script that draws a panel for each row, with a group of bars for each place: ours and
 /// the published rates, to the file name of `output`, as scaling_script() does. What was not
 /// measured has no bar, and its panel says so.
-[[nodiscard]] std::string suite_script(const SuiteReport& report,
-                                       const std::filesystem::path& output);
+[[nodiscard]] std::string suite_script(const SuiteReport& report, const fs::path& output);
 
 }  // namespace trainyard

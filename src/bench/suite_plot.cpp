@@ -136,7 +136,7 @@ rate(value) = value >= 99.95 ? sprintf('%.0f', value) : sprintf('%.3g', value)
 
 }  // namespace
 
-std::string suite_script(const SuiteReport& report, const std::filesystem::path& output) {
+std::string suite_script(const SuiteReport& report, const fs::path& output) {
   const Lines& all = report.lines;
   const std::vector<std::string> names = bars_of(all);
   std::vector<Lines> panels;

@@ -9,9 +9,6 @@
 #include "checkpoint/tensor_slots.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 /// Room for folders, the manifest and the last block of each file.
@@ -140,11 +137,10 @@ void require_checkpoint_space(const Disk& disk, const fs::path& folder,
   const std::uint64_t needed = checkpoint_bytes(content);
   const std::uint64_t free = disk.free_bytes(folder);
   if (free >= needed) return;
-  throw Error(ErrorKind::disk, "cannot save a checkpoint in '" + folder.string() +
-                                   "': " + with_separators(static_cast<std::int64_t>(needed)) +
-                                   " bytes needed, " +
-                                   with_separators(static_cast<std::int64_t>(free)) +
-                                   " free; free some space or choose another folder with --out");
+  throw disk_error("cannot save a checkpoint in '" + folder.string() +
+                   "': " + with_separators(static_cast<std::int64_t>(needed)) + " bytes needed, " +
+                   with_separators(static_cast<std::int64_t>(free)) +
+                   " free; free some space or choose another folder with --out");
 }
 
 fs::path save_checkpoint(const Disk& disk, const fs::path& folder, const CheckpointContent& content,
@@ -196,7 +192,7 @@ constexpr std::uint64_t kMostManifestBytes = 1u << 20;
 constexpr std::uint64_t kMostPointerBytes = 256;
 
 [[noreturn]] void damaged(const fs::path& path, const std::string& what) {
-  throw Error(ErrorKind::checkpoint, path.string() + ": damaged: " + what);
+  throw checkpoint_error(path.string() + ": damaged: " + what);
 }
 
 /// The file's bytes, after checking that they are those that were written.
@@ -290,9 +286,8 @@ std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& folder) {
     }
   }
   if (warnings.empty()) return std::nullopt;
-  throw Error(ErrorKind::checkpoint, "no usable checkpoint in '" + folder.string() +
-                                         "':" + shown(warnings) +
-                                         "\nstart again in a new folder, or restore one of them");
+  throw checkpoint_error("no usable checkpoint in '" + folder.string() + "':" + shown(warnings) +
+                         "\nstart again in a new folder, or restore one of them");
 }
 
 std::string checkpoint_pointer(const fs::path& folder, const std::string& pointer) {

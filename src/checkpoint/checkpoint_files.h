@@ -9,13 +9,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 #include "checkpoint/manifest.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
@@ -41,7 +41,7 @@ struct CheckpointOptions {
 
 /// A checkpoint read back, every file checked against its manifest.
 struct LoadedCheckpoint {
-  std::filesystem::path path;
+  fs::path path;
   std::int64_t epoch = 0;
   std::int64_t step = 0;
   std::string run;  // id of the run that saved it; "" for runs from before ids existed
@@ -55,7 +55,7 @@ struct LoadedCheckpoint {
 [[nodiscard]] std::uint64_t checkpoint_bytes(const CheckpointContent& content);
 
 /// Throws Error{disk} if the disk of `folder`, which need not exist yet, has less room than that.
-void require_checkpoint_space(const Disk& disk, const std::filesystem::path& folder,
+void require_checkpoint_space(const Disk& disk, const fs::path& folder,
                               const CheckpointContent& content);
 
 /// Saves into `folder` (`runs/x/0001/checkpoints`) and returns the new folder's path. Order: free
@@ -63,35 +63,30 @@ void require_checkpoint_space(const Disk& disk, const std::filesystem::path& fol
 /// `folder`, the pointers, and only then older ones are removed. Throws Error{diverged}, before
 /// anything is written, if a tensor or the state contains a number that is not finite, and
 /// Error{disk} if the disk fails; checkpoints saved before stay usable.
-std::filesystem::path save_checkpoint(const Disk& disk, const std::filesystem::path& folder,
-                                      const CheckpointContent& content,
-                                      const CheckpointOptions& options);
+fs::path save_checkpoint(const Disk& disk, const fs::path& folder, const CheckpointContent& content,
+                         const CheckpointOptions& options);
 
 /// What save_checkpoint() does last, for a folder whose last save may have been cut off: cleans up,
 /// lets `last` name `newest` and `best` name `best` (none: removes the pointer), and removes all
 /// but these, the `keep` newest and those of later steps, which are damaged.
-void settle_checkpoints(const Disk& disk, const std::filesystem::path& folder,
-                        const CheckpointEntry& newest, const std::optional<CheckpointEntry>& best,
-                        std::int64_t keep);
+void settle_checkpoints(const Disk& disk, const fs::path& folder, const CheckpointEntry& newest,
+                        const std::optional<CheckpointEntry>& best, std::int64_t keep);
 
 /// The newest good checkpoint of `folder`, with a warning for each newer bad one. Empty if none was
 /// ever written. Throws Error{checkpoint} that lists what is wrong if all are bad.
-[[nodiscard]] std::optional<LoadedCheckpoint> load_newest_checkpoint(
-    const std::filesystem::path& folder);
+[[nodiscard]] std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& folder);
 
 /// One checkpoint. Throws Error{checkpoint} naming the file that is damaged.
-[[nodiscard]] LoadedCheckpoint load_checkpoint(const std::filesystem::path& path);
+[[nodiscard]] LoadedCheckpoint load_checkpoint(const fs::path& path);
 
 /// The same without its tensors, of which nothing is read.
-[[nodiscard]] LoadedCheckpoint load_checkpoint_state(const std::filesystem::path& path);
+[[nodiscard]] LoadedCheckpoint load_checkpoint_state(const fs::path& path);
 
 /// One safetensors file of a checkpoint, without the others. Throws like load_checkpoint().
-[[nodiscard]] SafetensorsFile load_checkpoint_file(const std::filesystem::path& path,
-                                                   const std::string& name);
+[[nodiscard]] SafetensorsFile load_checkpoint_file(const fs::path& path, const std::string& name);
 
 /// The name in the one-line file `pointer` ("last" or "best"); empty if it is missing or does not
 /// contain the name of a checkpoint.
-[[nodiscard]] std::string checkpoint_pointer(const std::filesystem::path& folder,
-                                             const std::string& pointer);
+[[nodiscard]] std::string checkpoint_pointer(const fs::path& folder, const std::string& pointer);
 
 }  // namespace trainyard

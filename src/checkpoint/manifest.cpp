@@ -59,15 +59,15 @@ Manifest parse_manifest(const std::string& text, const std::string& source) {
   try {
     manifest = manifest_of(parse_json(text, {source, ErrorKind::checkpoint}));
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::checkpoint, source + ": not a checkpoint's manifest: " + error.what());
+    throw checkpoint_error(source + ": not a checkpoint's manifest: " + error.what());
   }
   // Writing it again gives the same bytes unless something was changed.
   if (manifest_text(manifest) != text) {
-    throw Error(ErrorKind::checkpoint, source + ": damaged: it is not what was written");
+    throw checkpoint_error(source + ": damaged: it is not what was written");
   }
   for (const auto& [name, file] : manifest.files) {
     if (!is_plain_name(name)) {
-      throw Error(ErrorKind::checkpoint, source + ": '" + name + "' is not a plain file name");
+      throw checkpoint_error(source + ": '" + name + "' is not a plain file name");
     }
   }
   return manifest;
@@ -100,11 +100,10 @@ std::optional<CheckpointEntry> parse_checkpoint_name(std::string_view file_name)
   return CheckpointEntry{std::string(file_name), *epoch, *step};
 }
 
-std::vector<CheckpointEntry> list_checkpoints(const std::filesystem::path& folder) {
+std::vector<CheckpointEntry> list_checkpoints(const fs::path& folder) {
   std::vector<CheckpointEntry> entries;
   std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const auto entry = parse_checkpoint_name(it->path().filename().string());
     if (entry && it->is_directory(error)) entries.push_back(*entry);
   }

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -55,6 +56,6 @@ struct CheckpointEntry {
 
 /// All checkpoints of `folder`, newest first; for the same step the replaced one is last. Empty if
 /// the folder is missing.
-[[nodiscard]] std::vector<CheckpointEntry> list_checkpoints(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<CheckpointEntry> list_checkpoints(const fs::path& folder);
 
 }  // namespace trainyard

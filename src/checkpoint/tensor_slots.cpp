@@ -71,7 +71,7 @@ void raise_misfits(const std::vector<std::string>& faults, const std::string& wh
   if (faults.size() > kShown) {
     message += "\n  and " + std::to_string(faults.size() - kShown) + " more";
   }
-  throw Error(ErrorKind::checkpoint, message + advice);
+  throw checkpoint_error(message + advice);
 }
 
 namespace {

@@ -18,10 +18,7 @@
 #include "run/config/layer_overrides.h"
 
 namespace trainyard::cli {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostHere = 256;
 
@@ -162,10 +159,10 @@ RankCount gpus_for_ranks(const ScalingFlags& flags, int most) {
   RankCount ranks{.count = most};
   for (const GpuFinding& gpu : usable.gpus) ranks.gpus.push_back(gpu.ordinal);
   if (static_cast<int>(ranks.gpus.size()) >= most) return ranks;
-  throw Error(ErrorKind::device,
-              fmt::format("--scaling needs {} GPUs, but --gpus {} selects {}; leave out the larger "
-                          "counts, or use --gpus 0 for the CPU",
-                          most, gpus, ranks.gpus.size()));
+  throw device_error(
+      fmt::format("--scaling needs {} GPUs, but --gpus {} selects {}; leave out the larger counts, "
+                  "or use --gpus 0 for the CPU",
+                  most, gpus, ranks.gpus.size()));
 }
 
 PlotFiles plot_files(const ScalingFlags& flags, const std::string& usual) {

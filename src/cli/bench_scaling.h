@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "bench/bench.h"
 #include "bench/scaling.h"
 #include "cli/run_flags.h"
@@ -42,8 +42,8 @@ struct ScalingFlags {
 
 /// The path of a plot, and the program that draws it.
 struct PlotFiles {
-  std::filesystem::path gnuplot;  // empty: not installed
-  std::filesystem::path output;
+  fs::path gnuplot;  // empty: not installed
+  fs::path output;
 };
 /// `usual` unless the flags name a plot. Throws Error{command_line} for one that was requested and
 /// cannot be drawn.

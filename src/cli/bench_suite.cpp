@@ -14,8 +14,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// The published rates of a suite: NAME.csv in the folder suites/ of the configs.
 std::vector<SuiteLine> suite_named(const std::string& name) {
   std::vector<std::string> names;

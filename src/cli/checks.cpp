@@ -24,13 +24,13 @@ std::string found(const std::string& expected, const std::string& text) {
 }
 
 /// Refuses a folder, and a file in a folder that does not exist; "" is no file.
-void require_place_for(const std::string& flag, const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.parent_path();
+void require_place_for(const std::string& flag, const fs::path& path) {
+  const fs::path folder = path.parent_path();
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (fs::is_directory(path, ignored)) {
     refuse_command(fmt::format("{} {}: this is a folder; name a file", flag, path.string()));
   }
-  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+  if (folder.empty() || fs::is_directory(folder, ignored)) return;
   refuse_command(fmt::format("{} {}: the folder '{}' does not exist; create it first", flag,
                              path.string(), folder.string()));
 }
@@ -45,8 +45,7 @@ std::string kept_standard_output(const std::string& flag) {
   constexpr int kAboveUsual = 10;
   const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kAboveUsual);
   if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    throw Error(ErrorKind::disk,
-                flag + ": cannot keep standard output: " + std::string(std::strerror(errno)));
+    throw disk_error(flag + ": cannot keep standard output: " + std::string(std::strerror(errno)));
   }
   return "/proc/self/fd/" + std::to_string(output);
 }
@@ -122,9 +121,9 @@ CLI::Validator duration() {
           ""};
 }
 
-void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind) {
+void require_file(const std::string& flag, const fs::path& path, ErrorKind kind) {
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) return;
+  if (fs::exists(path, ignored)) return;
   throw Error(kind, fmt::format("{}: there is no file '{}'{}", flag, path.string(),
                                 config::near_file(path)));
 }
@@ -136,7 +135,7 @@ CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& va
 
 std::string kept_output(const std::string& flag, const std::string& value) {
   std::error_code ignored;
-  if (value.empty() || std::filesystem::is_directory(value, ignored)) return value;
+  if (value.empty() || fs::is_directory(value, ignored)) return value;
   return output_place(value).descriptor == STDOUT_FILENO ? kept_standard_output(flag) : value;
 }
 

@@ -4,14 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace trainyard::cli {
 
@@ -34,7 +32,7 @@ void take_one_of(CLI::Option* option, const std::vector<std::string>& words);
 [[nodiscard]] CLI::Validator duration();
 
 /// Throws Error{kind} with the nearest name if `path`, the value of `flag`, does not exist.
-void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind);
+void require_file(const std::string& flag, const fs::path& path, ErrorKind kind);
 
 /// Declares a flag that names a file to write.
 CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& value,

@@ -12,18 +12,16 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 void require_drawn(const fs::path& output, const std::string& complaint) {
   if (complaint.empty()) return;
-  throw Error(ErrorKind::disk, "'" + output.string() + "' was not drawn: " + complaint);
+  throw disk_error("'" + output.string() + "' was not drawn: " + complaint);
 }
 
 }  // namespace
 
 fs::path gnuplot_program() { return program_in_path("gnuplot").value_or(fs::path()); }
 
-void require_image(const std::filesystem::path& output) {
+void require_image(const fs::path& output) {
   check_curve_output(output, program_in_path("gnuplot").has_value());
 }
 

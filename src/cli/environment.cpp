@@ -13,7 +13,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::filesystem::path own_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 std::vector<std::string> own_environment() {
   std::vector<std::string> all;
@@ -21,7 +21,7 @@ std::vector<std::string> own_environment() {
   return all;
 }
 
-std::optional<std::filesystem::path> program_in_path(const std::string& name) {
+std::optional<fs::path> program_in_path(const std::string& name) {
   return find_program(name, variable("PATH"));
 }
 

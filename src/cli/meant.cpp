@@ -2,11 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/run_flags.h"
@@ -19,8 +20,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool is_file_name(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") || word.find('/') != word.npos;
@@ -66,6 +65,39 @@ config::Node run_of(const std::vector<std::string>& arguments) {
     }
   }
   return {};
+}
+
+/// The suggestion for an unknown flag: one of `flags`, or --set with the key of a run file and
+/// `value` ("" as VALUE), in the optimizer that `run` names. "" if nothing is near. Keys are
+/// suggested only if `flags` has --set.
+std::string meant_by(const std::string& flag, const std::string& value,
+                     std::span<const std::string> flags, const config::Node& run) {
+  const auto has = [&](const std::string& name) {
+    return std::find(flags.begin(), flags.end(), name) != flags.end();
+  };
+  const auto flag_of = [&](const std::string& name) -> std::string {
+    const auto known = std::ranges::find_if(
+        flags, [&](const std::string& other) { return bare_name(other) == name; });
+    return known == flags.end() ? "" : *known;
+  };
+  std::string name = bare_name(flag);
+  if (const std::string known = flag_of(name); !known.empty()) return known;
+  if (const config::ForeignWord* foreign = foreign_flag(name)) {
+    name = foreign->here;
+    if (has(name)) return name;
+    if (has("--" + name)) return "--" + name;
+  }
+  const KeyPath* key = has("--set") ? find_key(name, run) : nullptr;
+  if (key == nullptr) {
+    std::vector<std::string> names, keys;
+    for (const std::string& known : flags) names.push_back(bare_name(known));
+    if (const std::string near = config::nearest(name, names); !near.empty()) return flag_of(near);
+    if (!has("--set")) return "";
+    for (const KeyPath& path : key_paths()) keys.push_back(last_key(path.path));
+    key = find_key(config::nearest(name, keys), run);
+    if (key == nullptr) return "";
+  }
+  return "--set " + key->path + "=" + (value.empty() ? "VALUE" : value);
 }
 
 std::vector<std::string> unknown_flags(const std::vector<std::string>& flags,
@@ -171,36 +203,6 @@ std::vector<std::string> with_verb(std::vector<std::string> arguments) {
   const bool of_train = (first.starts_with("-") && !own) || is_file_name(first);
   if (of_train) arguments.insert(arguments.begin(), "train");
   return arguments;
-}
-
-std::string meant_by(const std::string& flag, const std::string& value,
-                     std::span<const std::string> flags, const config::Node& run) {
-  const auto has = [&](const std::string& name) {
-    return std::find(flags.begin(), flags.end(), name) != flags.end();
-  };
-  const auto flag_of = [&](const std::string& name) -> std::string {
-    const auto known = std::ranges::find_if(
-        flags, [&](const std::string& other) { return bare_name(other) == name; });
-    return known == flags.end() ? "" : *known;
-  };
-  std::string name = bare_name(flag);
-  if (const std::string known = flag_of(name); !known.empty()) return known;
-  if (const config::ForeignWord* foreign = foreign_flag(name)) {
-    name = foreign->here;
-    if (has(name)) return name;
-    if (has("--" + name)) return "--" + name;
-  }
-  const KeyPath* key = has("--set") ? find_key(name, run) : nullptr;
-  if (key == nullptr) {
-    std::vector<std::string> names, keys;
-    for (const std::string& known : flags) names.push_back(bare_name(known));
-    if (const std::string near = config::nearest(name, names); !near.empty()) return flag_of(near);
-    if (!has("--set")) return "";
-    for (const KeyPath& path : key_paths()) keys.push_back(last_key(path.path));
-    key = find_key(config::nearest(name, keys), run);
-    if (key == nullptr) return "";
-  }
-  return "--set " + key->path + "=" + (value.empty() ? "VALUE" : value);
 }
 
 std::vector<std::string> mistakes(const CLI::App& app, const CLI::ParseError& error,

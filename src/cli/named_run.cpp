@@ -11,8 +11,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 bool is_quiet(const std::vector<std::string>& arguments) {
   return std::ranges::any_of(
       arguments, [](const std::string& word) { return word == "-q" || word == "--quiet"; });

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "analysis/recorded_run.h"
+#include "base/filesystem.h"
 #include "cli/verbs.h"
 
 namespace trainyard::cli {
@@ -23,7 +23,7 @@ CLI::Option* add_run(CLI::App& app, const std::string& name, std::string& value,
                      const std::string& help, const Context& context);
 
 /// Runs, and folders of numbered ones, in `folder`, sorted.
-[[nodiscard]] std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<fs::path> runs_below(const fs::path& folder);
 
 /// Reads the runs that an argument list names, and warns of each thing that could not be read.
 /// Throws as find_runs().

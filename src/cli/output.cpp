@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <utility>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint_files.h"
 #include "report/epoch_line.h"
@@ -102,8 +102,7 @@ void Messages::erase_bar() {
 
 Json Messages::failure(const std::string& text, int exit_code) const {
   const bool saved =
-      !run_.empty() &&
-      !checkpoint_pointer(std::filesystem::path(run_) / "checkpoints", "last").empty();
+      !run_.empty() && !checkpoint_pointer(fs::path(run_) / "checkpoints", "last").empty();
   return {{"event", "error"},
           {"exit_code", exit_code},
           {"message", text},

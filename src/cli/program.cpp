@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <map>
 #include <new>
 #include <string>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/meant.h"
@@ -51,7 +51,7 @@ void bound_spinning(char** argv) {
   setenv("GOMP_SPINCOUNT", "1000", 1);
   // By its own path: /proc/self/exe would make its name "exe" in process lists.
   std::error_code unreadable;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+  const fs::path self = fs::read_symlink("/proc/self/exe", unreadable);
   if (!unreadable) execv(self.c_str(), argv);  // on failure the default applies
 }
 
@@ -119,11 +119,10 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
 /// Results that could not be written are an error, as with `> file` on a full disk.
 int with_results_written(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  throw Error(
-      ErrorKind::disk,
+  throw disk_error(
       std::string("cannot write to standard output: ") + std::strerror(errno) +
-          (code == 0 ? "; the command itself is done, only what it printed is lost: " : "; ") +
-          "make room, or write elsewhere");
+      (code == 0 ? "; the command itself is done, only what it printed is lost: " : "; ") +
+      "make room, or write elsewhere");
 }
 
 }  // namespace

@@ -24,8 +24,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path program_file() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored);
@@ -64,9 +62,9 @@ UsableGpus open_gpus_of(const RunFlags& flags) {
   if (on_processor(flags)) return {};
   UsableGpus usable = open_gpus(parse_gpus(flags.gpus), gpu_search_paths());
   if (usable.gpus.size() > 1) {
-    throw Error(ErrorKind::device, "--gpus " + flags.gpus +
-                                       ": this command runs on one GPU; use --gpus 1, or id:N for "
-                                       "one other than the first");
+    throw device_error(
+        "--gpus " + flags.gpus +
+        ": this command runs on one GPU; use --gpus 1, or id:N for one other than the first");
   }
   return usable;
 }
@@ -91,10 +89,10 @@ DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
 void refuse_network_file(const fs::path& path) {
   if (!is_network_file(path)) return;
   const config::Node file = config::load_yaml(path);
-  throw Error(ErrorKind::config, file.find("layers")->where.text() +
-                                     ": this is a network file: it has 'layers' but no 'network'; "
-                                     "--config needs a run file, which names it: network: {file: " +
-                                     path.filename().string() + "}");
+  throw config_error(file.find("layers")->where.text() +
+                     ": this is a network file: it has 'layers' but no 'network'; --config needs a "
+                     "run file, which names it: network: {file: " +
+                     path.filename().string() + "}");
 }
 
 }  // namespace
@@ -173,8 +171,8 @@ fs::path find_config(const std::string& name) {
   }
   std::string hint = config::suggestion(name, known);
   if (hint.empty()) hint = config::near_file(name);
-  throw Error(ErrorKind::config, "no config file '" + name + "' (looked at " + looked +
-                                     ", each with .yaml too)" + hint);
+  throw config_error("no config file '" + name + "' (looked at " + looked +
+                     ", each with .yaml too)" + hint);
 }
 
 void add_short_form(std::vector<std::string>& overrides, const std::string& key,

@@ -1,12 +1,12 @@
 // The flags shared by all verbs that take a config.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/gpus.h"
+#include "base/filesystem.h"
 #include "cli/verbs.h"
 #include "ranks/spawn/rank_identity.h"
 #include "run/config/run_config.h"
@@ -46,7 +46,7 @@ void add_short_form(std::vector<std::string>& overrides, const std::string& key,
 [[nodiscard]] std::vector<std::string> overrides_of(const RunFlags& flags);
 /// Whether the file is a network instead of a run: it has layers, but names no network. Throws
 /// Error{config} if it cannot be read.
-[[nodiscard]] bool is_network_file(const std::filesystem::path& path);
+[[nodiscard]] bool is_network_file(const fs::path& path);
 /// If the number of threads is not given, the cores are divided among `local_ranks` ranks.
 [[nodiscard]] RunConfig read_config(const RunFlags& flags, int local_ranks = 1);
 /// A line for what --set replaces besides the keys that it names, as another optimizer does.
@@ -60,7 +60,7 @@ void note_replaced(const RunFlags& flags, Messages& messages);
                                                  std::optional<int> replicas);
 /// The folder for what need not be found twice (timed engines, the sizes of images); empty if the
 /// environment names no home.
-[[nodiscard]] std::filesystem::path cache_folder();
+[[nodiscard]] fs::path cache_folder();
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);
 /// The GPU part next to this program, or that of TRAINYARD_GPU_PART, and the folders of CUDA's
@@ -68,14 +68,14 @@ void print_warning(const std::string& text);
 [[nodiscard]] GpuSearchPaths gpu_search_paths();
 
 /// The folders of find_config(): configs/ in the current folder, and that of the installed program.
-[[nodiscard]] std::vector<std::filesystem::path> config_folders();
+[[nodiscard]] std::vector<fs::path> config_folders();
 /// The .yaml and .yml files of a folder, sorted; none if it cannot be read.
-[[nodiscard]] std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<fs::path> yaml_files(const fs::path& folder);
 /// The files in the folders suites/ of those; see read_suite().
-[[nodiscard]] std::vector<std::filesystem::path> known_suites();
+[[nodiscard]] std::vector<fs::path> known_suites();
 /// The config.yaml of a run folder; else `name` as given, then in configs/ under the current
 /// folder, then in the share folder of the installed program; ".yaml" may be left out. Throws
 /// Error{config} with the paths tried and the nearest name.
-[[nodiscard]] std::filesystem::path find_config(const std::string& name);
+[[nodiscard]] fs::path find_config(const std::string& name);
 
 }  // namespace trainyard::cli

@@ -28,10 +28,7 @@
 #include "run/session/session_device.h"
 
 namespace trainyard::cli {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostReplicas = 256;
 constexpr std::size_t kHostFileBytes = 1 << 20;
@@ -90,8 +87,16 @@ void run_command(const SpawnCommand& command, const std::string& doing) {
   const SpawnResult result = spawn({{.name = doing, .command = command}}, {}, clock);
   if (result.signal != 0) end_by_signal(result.signal);
   if (result.exit_code == 0) return;
-  throw Error(ErrorKind::device, doing + " failed with exit code " +
-                                     std::to_string(result.exit_code) + "; see its output above");
+  throw device_error(doing + " failed with exit code " + std::to_string(result.exit_code) +
+                     "; see its output above");
+}
+
+/// A program in PATH that `flag` needs. Throws Error{command_line} saying how to install it.
+fs::path needed_program(const std::string& flag, const std::string& name,
+                        const std::string& packages) {
+  const auto path = program_in_path(name);
+  if (path) return *path;
+  refuse_command(flag + ": " + name + " was not found in PATH; install " + packages);
 }
 
 void copy_to_hosts(const HostsSpawn& hosts, const fs::path& folder) {
@@ -120,6 +125,21 @@ std::vector<std::string> variables_to_pass() {
     if (known || name.starts_with("NCCL_")) names.push_back(name);
   }
   return names;
+}
+
+/// The launch on the hosts of a host file, in the current folder, without the program's arguments.
+/// Throws as parse_hosts() and mpirun_arguments().
+HostsSpawn hosts_of_file(const std::string& file, int ranks_per_host) {
+  require_file("--hosts", file, ErrorKind::config);
+  HostsSpawn hosts{.file = file,
+                   .hosts = parse_hosts(read_text(file, ErrorKind::config, kHostFileBytes), file),
+                   .ranks_per_host = ranks_per_host,
+                   .own_names = own_names(),
+                   .program = own_program(),
+                   .folder = fs::current_path()};
+  // Its errors must be reported before anything is copied or started.
+  static_cast<void>(mpirun_arguments(hosts));
+  return hosts;
 }
 
 /// The launch of --hosts without what differs per start. Throws as mpirun_arguments().
@@ -159,26 +179,6 @@ SpawnResult start_here(const RankCount& ranks, const fs::path& log_folder, const
 }
 
 }  // namespace
-
-fs::path needed_program(const std::string& flag, const std::string& name,
-                        const std::string& packages) {
-  const auto path = program_in_path(name);
-  if (path) return *path;
-  refuse_command(flag + ": " + name + " was not found in PATH; install " + packages);
-}
-
-HostsSpawn hosts_of_file(const std::string& file, int ranks_per_host) {
-  require_file("--hosts", file, ErrorKind::config);
-  HostsSpawn hosts{.file = file,
-                   .hosts = parse_hosts(read_text(file, ErrorKind::config, kHostFileBytes), file),
-                   .ranks_per_host = ranks_per_host,
-                   .own_names = own_names(),
-                   .program = own_program(),
-                   .folder = fs::current_path()};
-  // Its errors must be reported before anything is copied or started.
-  static_cast<void>(mpirun_arguments(hosts));
-  return hosts;
-}
 
 void add_host_flags(CLI::App& app, SpawnFlags& flags) {
   add_count(app, "--replicas", flags.replicas, "ranks here: on the GPUs, or the CPU with --gpus 0",
@@ -297,8 +297,8 @@ FailedGpus::FailedGpus(const fs::path& folder) {
   std::string name = (fs::absolute(folder) / ".train_failed_gpus_XXXXXX").string();
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) {
-    throw Error(ErrorKind::disk, folder.string() + ": cannot create a file there: " +
-                                     std::generic_category().message(errno));
+    throw disk_error(folder.string() +
+                     ": cannot create a file there: " + std::generic_category().message(errno));
   }
   const Descriptor closed_later({file});
   path_ = name;

@@ -2,7 +2,6 @@
 // ranks, or starts and watches them.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -10,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "cli/rank_gpus.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "ranks/rank_group.h"
-#include "ranks/spawn/hosts.h"
 #include "ranks/spawn/spawn.h"
 
 namespace trainyard::cli {
@@ -32,12 +31,6 @@ void add_host_flags(CLI::App& app, SpawnFlags& flags);
 void add_spawn_flags(CLI::App& app, SpawnFlags& flags);
 /// Throws Error{command_line} if they contradict each other.
 void check_host_flags(const SpawnFlags& flags);
-/// A program in PATH that `flag` needs. Throws Error{command_line} saying how to install it.
-[[nodiscard]] std::filesystem::path needed_program(const std::string& flag, const std::string& name,
-                                                   const std::string& packages);
-/// The launch on the hosts of a host file, in the current folder, without the program's arguments.
-/// Throws as parse_hosts() and mpirun_arguments().
-[[nodiscard]] HostsSpawn hosts_of_file(const std::string& file, int ranks_per_host);
 /// The text of --gpus; "0" if --device is given.
 [[nodiscard]] std::string gpus_of(const RunFlags& run);
 
@@ -67,8 +60,7 @@ struct RankPool {
 };
 /// Processes on this machine; the ranks get the GPUs of `ranks` in this order. `log_folder`: see
 /// LocalSpawn.
-[[nodiscard]] RankPool local_pool(const RankCount& ranks,
-                                  const std::filesystem::path& log_folder = {});
+[[nodiscard]] RankPool local_pool(const RankCount& ranks, const fs::path& log_folder = {});
 /// Processes on the hosts of --hosts, through mpirun; --sync-dir is done here, once. `counts`, the
 /// numbers of ranks to start later, are checked here. Throws the errors of the host file, the flags
 /// and the counts, and Error{device} if copying fails.
@@ -93,7 +85,7 @@ struct SpawnSteps {
   /// The arguments of the next attempt after a failure, given those of the first.
   std::function<std::vector<std::string>(std::vector<std::string>)> resume_arguments =
       [](std::vector<std::string> arguments) { return arguments; };
-  std::filesystem::path log_folder;  // see LocalSpawn
+  fs::path log_folder;  // see LocalSpawn
 };
 
 /// Calls `work` in this process if it is a rank that a launcher started, or the only one; else
@@ -113,18 +105,18 @@ inline constexpr const char* kFailedGpusVariable = "TRAINYARD_FAILED_GPUS";
 class FailedGpus {
  public:
   /// In a folder that the ranks see. Throws Error{disk} if the file cannot be created.
-  explicit FailedGpus(const std::filesystem::path& folder);
+  explicit FailedGpus(const fs::path& folder);
   ~FailedGpus();
   FailedGpus(const FailedGpus&) = delete;
   FailedGpus& operator=(const FailedGpus&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const fs::path& path() const { return path_; }
   /// The first that was added since the last call: "cuda:0 (NVIDIA H200, 0000:17:00.0) of node1";
   /// "" if none was.
   [[nodiscard]] std::string take();
 
  private:
-  std::filesystem::path path_;
+  fs::path path_;
 };
 
 /// Appends the GPU that an error's text names, if any, to the launcher's file, if the launcher has

@@ -48,7 +48,7 @@ struct DiffFlags {
 
 /// A single run of an argument.
 RecordedRun read_run(const std::string& name) {
-  const std::vector<std::filesystem::path> folders = find_runs(std::vector<std::string>{name});
+  const std::vector<fs::path> folders = find_runs(std::vector<std::string>{name});
   if (folders.size() > 1) {
     refuse_command("'" + name + "' has " + std::to_string(folders.size()) +
                    " runs; name one, such as '" + folders.back().string() + "'");

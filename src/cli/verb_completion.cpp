@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/completion_files.h"  // made of the folder completion (CMakeLists.txt)
@@ -28,7 +28,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
 /// A word as a whole; one that ends in '.', '=' or '/' is to be continued.
 struct Candidate {
   std::string text;

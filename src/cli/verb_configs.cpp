@@ -1,11 +1,11 @@
 // `train configs`: the configs and networks that come with the program, or lie in this folder.
 #include <CLI/CLI.hpp>
 #include <cctype>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"
@@ -13,8 +13,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Whether a colon, or a full stop before a capital letter, is at `at`.
 bool ends_sentence(const std::string& text, std::size_t at) {
@@ -64,9 +62,8 @@ void declare_configs(CLI::App&, const Context&, Action& action) {
       }
     }
     if (any) return 0;
-    throw Error(ErrorKind::config,
-                "no configs or networks were found (looked at " + looked +
-                    "); call it where the sources are, or from an installed program");
+    throw config_error("no configs or networks were found (looked at " + looked +
+                       "); call it where the sources are, or from an installed program");
   };
 }
 

@@ -146,8 +146,8 @@ int get_data(const GetFlags& flags, Messages& messages) {
     std::fflush(stdout);
   };
   const KnownSet& set = known_set(flags.name);
-  const std::filesystem::path folder = get_set(set, options);
-  const bool found = options.to == std::filesystem::path(usual.empty() ? "data" : usual);
+  const fs::path folder = get_set(set, options);
+  const bool found = options.to == fs::path(usual.empty() ? "data" : usual);
   const std::string root = found ? "" : ", root: " + options.to.string();
   print("in a run file: {source: " + set.name + root + "}\n");
   return 0;

@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "backend/doctor.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "cli/named_run.h"
 #include "cli/output.h"
 #include "cli/run_flags.h"
@@ -27,8 +27,8 @@ int examine_machine(bool json) {
 }
 
 int examine_run(const DoctorFlags& flags) {
-  const std::filesystem::path folder = flags.run;
-  if (!std::filesystem::is_directory(folder)) {
+  const fs::path folder = flags.run;
+  if (!fs::is_directory(folder)) {
     refuse_command("there is no run folder '" + flags.run + "'" + config::near_file(folder));
   }
   const RunHealth run = look_at_run(folder, SystemClock());

@@ -1,8 +1,8 @@
 // `train eval`: a stored model on a whole split.
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/draw.h"
@@ -32,8 +32,8 @@ void print_evaluation(const EvalFlags& flags, const Evaluation& evaluation,
 }
 
 /// The folder of the tables, which must be writable before the work begins.
-std::filesystem::path tables_folder(const EvalFlags& flags, const StoredWork& rank) {
-  std::filesystem::path folder = flags.out;
+fs::path tables_folder(const EvalFlags& flags, const StoredWork& rank) {
+  fs::path folder = flags.out;
   if (flags.out.empty()) {
     folder = evaluation_folder(rank.stored, flags.stored.path, flags.request.data);
     const ViewSet views = flags.request.views;
@@ -46,7 +46,7 @@ std::filesystem::path tables_folder(const EvalFlags& flags, const StoredWork& ra
 void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   EvaluationRequest request = flags.request;
   request.batch = flags.stored.batch;
-  const std::filesystem::path folder = tables_folder(flags, rank);
+  const fs::path folder = tables_folder(flags, rank);
   SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
   const InferenceData data =
       open_evaluated(rank.stored, request.data, rank.ranks, rank.opening, flags.check);

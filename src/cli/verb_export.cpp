@@ -74,23 +74,21 @@ constexpr std::size_t kNamesShown = 4;
 
 void require_all(const ImportedWeights& imported, const ImportFlags& flags) {
   if (imported.tensors.empty() && (imported.unused.empty() || imported.missing.empty())) {
-    throw Error(
-        ErrorKind::checkpoint,
-        flags.weights + ": nothing to import: " +
-            (imported.unused.empty() ? "the file has no tensors"
-                                     : "the network of " + flags.run.config + " has no weights"));
+    throw checkpoint_error(flags.weights + ": nothing to import: " +
+                           (imported.unused.empty()
+                                ? "the file has no tensors"
+                                : "the network of " + flags.run.config + " has no weights"));
   }
   if (imported.tensors.empty()) {
-    throw Error(ErrorKind::checkpoint,
-                flags.weights + ": none of its " + std::to_string(imported.unused.size()) +
-                    " tensors is named as in this network; it has '" + imported.unused.front() +
-                    "', the network '" + imported.missing.front() + "': give a map with --names");
+    throw checkpoint_error(
+        flags.weights + ": none of its " + std::to_string(imported.unused.size()) +
+        " tensors is named as in this network; it has '" + imported.unused.front() +
+        "', the network '" + imported.missing.front() + "': give a map with --names");
   }
   if (imported.missing.empty() || flags.partial) return;
-  throw Error(
-      ErrorKind::checkpoint,
+  throw checkpoint_error(
       flags.weights + ": has " + text_of(imported, kNamesShown) +
-          "\nname them with --names, or leave them to the run's initializers with --partial");
+      "\nname them with --names, or leave them to the run's initializers with --partial");
 }
 
 int import_file(const ImportFlags& flags) {

@@ -194,7 +194,7 @@ const CLI::App& verb_named(const CLI::App& program, const std::string& name) {
                  config::suggestion(name, names));
 }
 
-void write_pages(const CLI::App& program, const std::filesystem::path& folder) {
+void write_pages(const CLI::App& program, const fs::path& folder) {
   const Disk disk;
   disk.make_folders(folder);
   for (const CLI::App* verb : program.get_subcommands(nullptr)) {

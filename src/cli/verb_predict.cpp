@@ -24,8 +24,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// In ranks that this program started, whose standard input is empty: a file with what was read
 /// from that of the program.
 constexpr const char* kInputVariable = "TRAINYARD_INPUT";
@@ -54,8 +52,8 @@ std::string all_of_standard_input() {
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), stdin)) {
     text.append(piece.data(), count);
     if (text.size() <= kMostInputBytes) continue;
-    throw Error(ErrorKind::data, "standard input has more than " + memory_text(kMostInputBytes) +
-                                     "; give the inputs in parts");
+    throw data_error("standard input has more than " + memory_text(kMostInputBytes) +
+                     "; give the inputs in parts");
   }
   return text;
 }
@@ -178,8 +176,8 @@ class PredictionPrinter {
 /// Throws if some of all inputs could not be predicted.
 void require_all(std::size_t bad, std::size_t all) {
   if (bad == 0) return;
-  throw Error(ErrorKind::data, std::to_string(bad) + " of " + std::to_string(all) +
-                                   " inputs could not be predicted, for the reasons above");
+  throw data_error(std::to_string(bad) + " of " + std::to_string(all) +
+                   " inputs could not be predicted, for the reasons above");
 }
 
 void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& messages) {

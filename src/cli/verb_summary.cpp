@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/output_place.h"
 #include "base/text.h"
 #include "cli/checks.h"
@@ -28,8 +28,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct SummaryFlags {
   RunFlags run;

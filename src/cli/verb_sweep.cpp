@@ -29,8 +29,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct SweepFlags : TrainedFlags {
   std::vector<std::string> grid;
   std::optional<std::int64_t> seeds;

@@ -33,8 +33,6 @@
 namespace trainyard::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct TrainFlags : StartFlags {
   SpawnFlags spawn;
   std::string log = "keras";

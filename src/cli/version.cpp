@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "backend/doctor.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/parallel.h"
 #include "cli/commit.h"
 #include "cli/run_flags.h"
@@ -25,7 +24,7 @@ std::string cpu_text(const Findings& findings) {
 
 std::string gpu_part_text(const Findings& findings) {
   std::error_code ignored;
-  if (!std::filesystem::exists(findings.plugin, ignored)) return "none";
+  if (!fs::exists(findings.plugin, ignored)) return "none";
   if (!findings.survey) return findings.plugin_problem;
   std::string text = "CUDA " + cuda_version_text(findings.survey->runtime_cuda);
   for (const LibraryFinding& library : findings.libraries) {

@@ -89,6 +89,16 @@ class Executor {
   [[nodiscard]] virtual Algorithm algorithm() const { return {}; }
 };
 
+using ExecutorPtr = std::unique_ptr<Executor>;
+
+/// The executor of a step's pass, made of the arguments.
+template <class Forward, class BackwardData, class BackwardParameters, class... Arguments>
+[[nodiscard]] ExecutorPtr make_pass(Pass pass, const Arguments&... arguments) {
+  if (pass == Pass::backward_data) return std::make_unique<BackwardData>(arguments...);
+  if (pass == Pass::backward_parameters) return std::make_unique<BackwardParameters>(arguments...);
+  return std::make_unique<Forward>(arguments...);
+}
+
 /// The queues of a device's executors, which outlive those.
 struct StepQueues {
   Device& device;
@@ -100,14 +110,14 @@ struct StepQueues {
 class ExecutorFactory {
  public:
   virtual ~ExecutorFactory() = default;
-  [[nodiscard]] virtual std::unique_ptr<Executor> make(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make(const StepDescription& step) const = 0;
   /// Copies inputs[0] to outputs[0] from one layout (and type) to another, padding zeroed.
-  [[nodiscard]] virtual std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
-                                                               const Layout& to, DType to_type,
-                                                               int threads) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_reorder(const Layout& from, DType from_type,
+                                                 const Layout& to, DType to_type,
+                                                 int threads) const = 0;
   /// Adds inputs[0] to outputs[0]; both have `layout`.
-  [[nodiscard]] virtual std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
-                                                                  int threads) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_accumulate(const Layout& layout, DType type,
+                                                    int threads) const = 0;
   /// Where steps may overlap; null: all run on one queue.
   [[nodiscard]] virtual const StepQueues* queues() const { return nullptr; }
   /// The libraries that compute, with versions: "oneDNN 2.6.3"; empty if there are none.

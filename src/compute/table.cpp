@@ -83,7 +83,7 @@ std::string table_text() {
   return text;
 }
 
-std::unique_ptr<Executor> DeviceExecutors::make(const StepDescription& step) const {
+ExecutorPtr DeviceExecutors::make(const StepDescription& step) const {
   switch (computation_of(step.op->type())) {
     case Computation::convolution:
       return make_convolution(step);

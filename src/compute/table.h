@@ -35,16 +35,15 @@ struct TableRow {
 /// A device that lacks one does not compile.
 class DeviceExecutors : public ExecutorFactory, public MatrixProducts {
  public:
-  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override;
+  [[nodiscard]] ExecutorPtr make(const StepDescription& step) const override;
 
  protected:
-  using Made = std::unique_ptr<Executor>;
-  [[nodiscard]] virtual Made make_convolution(const StepDescription& step) const = 0;
-  [[nodiscard]] virtual Made make_product(const StepDescription& step) const = 0;
-  [[nodiscard]] virtual Made make_recurrence(const StepDescription& step) const = 0;
-  [[nodiscard]] virtual Made make_batch_norm(const StepDescription& step) const = 0;
-  [[nodiscard]] virtual Made make_pooling(const StepDescription& step) const = 0;
-  [[nodiscard]] virtual Made make_functors(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_convolution(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_product(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_recurrence(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_batch_norm(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_pooling(const StepDescription& step) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_functors(const StepDescription& step) const = 0;
 };
 
 }  // namespace trainyard

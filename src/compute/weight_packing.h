@@ -2,7 +2,6 @@
 // how those of a convolution are packed (compute/weight_shape.h).
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "compute/conv/conv_step.h"
@@ -18,11 +17,11 @@ class WeightPacking {
  public:
   virtual ~WeightPacking() = default;
   /// Packs inputs[i], f32 and plain, into outputs[i], packed_elements() of `storage`.
-  [[nodiscard]] virtual std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
-                                                            DType storage) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_pack(const std::vector<WeightShape>& shapes,
+                                              DType storage) const = 0;
   /// The reverse: inputs[i] is packed, outputs[i] plain.
-  [[nodiscard]] virtual std::unique_ptr<Executor> make_unpack(
-      const std::vector<WeightShape>& shapes, DType storage) const = 0;
+  [[nodiscard]] virtual ExecutorPtr make_unpack(const std::vector<WeightShape>& shapes,
+                                                DType storage) const = 0;
 };
 
 /// Null: the executors of this factory read and write the flat blocks as they are.

@@ -127,14 +127,15 @@ double difference_sign(const Node& left, const Node& right) {
   return left.real < right.real ? -1 : left.real > right.real ? 1 : 0;
 }
 
-}  // namespace
-
-Node integer_node(std::int64_t value) { return scalar_node(number_text(value), false, {}); }
-
+/// Throws ExpressionError if `value` is not finite.
 Node real_node(double value) {
   if (!std::isfinite(value)) throw ExpressionError("the result is not a finite number");
   return scalar_node(real_scalar(value), false, {});
 }
+
+Node integer_node(std::int64_t value) { return scalar_node(number_text(value), false, {}); }
+
+}  // namespace
 
 Node boolean_node(bool value) { return scalar_node(value ? "true" : "false", false, {}); }
 

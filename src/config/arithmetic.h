@@ -11,9 +11,6 @@
 
 namespace trainyard::config {
 
-[[nodiscard]] Node integer_node(std::int64_t value);
-/// Throws ExpressionError if `value` is not finite.
-[[nodiscard]] Node real_node(double value);
 [[nodiscard]] Node boolean_node(bool value);
 
 /// For kinds from power to subtract. `/` always gives a real; `//` rounds down and `%` has the sign

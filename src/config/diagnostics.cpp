@@ -63,7 +63,7 @@ void Diagnostics::raise() const {
   if (order.size() > kShownMessages) {
     text += "\nand " + std::to_string(order.size() - kShownMessages) + " more errors";
   }
-  throw Error(ErrorKind::config, text);
+  throw config_error(text);
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {

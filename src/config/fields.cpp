@@ -140,21 +140,21 @@ Fields& Fields::saying(std::string_view wanted) {
   return *this;
 }
 
-void Fields::field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits) {
-  read_field(*state_, {key, help, "integer", "", limits, {}}, out);
+template <class T>
+requires(!value_type<T>().empty()) void Fields::field(std::string_view key, T& out,
+                                                      std::string_view help, Limits limits) {
+  read_field(*state_, {key, help, std::string(value_type<T>()), "", limits, {}}, out);
 }
-
-void Fields::field(std::string_view key, double& out, std::string_view help, Limits limits) {
-  read_field(*state_, {key, help, "number", "", limits, {}}, out);
-}
-
-void Fields::field(std::string_view key, bool& out, std::string_view help) {
-  read_field(*state_, {key, help, "boolean", "", {}, {}}, out);
-}
-
-void Fields::field(std::string_view key, std::string& out, std::string_view help) {
-  read_field(*state_, {key, help, "text", "", {}, {}}, out);
-}
+template void Fields::field(std::string_view, std::int64_t&, std::string_view, Limits);
+template void Fields::field(std::string_view, double&, std::string_view, Limits);
+template void Fields::field(std::string_view, bool&, std::string_view, Limits);
+template void Fields::field(std::string_view, std::string&, std::string_view, Limits);
+template void Fields::field(std::string_view, Pair&, std::string_view, Limits);
+template void Fields::field(std::string_view, std::vector<std::int64_t>&, std::string_view, Limits);
+template void Fields::field(std::string_view, std::vector<double>&, std::string_view, Limits);
+template void Fields::field(std::string_view, std::vector<std::string>&, std::string_view, Limits);
+template void Fields::field(std::string_view, std::vector<std::vector<double>>&, std::string_view,
+                            Limits);
 
 void Fields::field(std::string_view key, FilePath& out, std::string_view help) {
   const Node* value = state_->take({key, help, "text", written(out.string()), {}, {}});
@@ -170,29 +170,6 @@ void Fields::field(std::string_view key, FilePath& out, std::string_view help) {
   Node settled = node_of(out.string());
   settled.typed_path = typed.typed_path.empty() ? typed.text : typed.typed_path;
   state_->settle(key, std::move(settled));
-}
-
-void Fields::field(std::string_view key, Pair& out, std::string_view help, Limits limits) {
-  read_field(*state_, {key, help, "pair", "", limits, {}}, out);
-}
-
-void Fields::field(std::string_view key, std::vector<std::int64_t>& out, std::string_view help,
-                   Limits limits) {
-  read_field(*state_, {key, help, "list of integers", "", limits, {}}, out);
-}
-
-void Fields::field(std::string_view key, std::vector<double>& out, std::string_view help,
-                   Limits limits) {
-  read_field(*state_, {key, help, "list of numbers", "", limits, {}}, out);
-}
-
-void Fields::field(std::string_view key, std::vector<std::vector<double>>& out,
-                   std::string_view help, Limits limits) {
-  read_field(*state_, {key, help, "table", "", limits, {}}, out);
-}
-
-void Fields::field(std::string_view key, std::vector<std::string>& out, std::string_view help) {
-  read_field(*state_, {key, help, "list of texts", "", {}, {}}, out);
 }
 
 void Fields::field(std::string_view key, Node& out, std::string_view help) {

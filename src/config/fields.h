@@ -89,6 +89,21 @@ template <class E>
   return words(value)[static_cast<std::size_t>(value)].word;
 }
 
+/// What the reference and messages call a plain value; "" for other types. A table is rows of
+/// numbers: `[[0, 1e-3], [81, 1e-4]]`.
+template <class T>
+[[nodiscard]] constexpr std::string_view value_type() {
+  if (std::is_same_v<T, std::int64_t>) return "integer";
+  if (std::is_same_v<T, double>) return "number";
+  if (std::is_same_v<T, bool>) return "boolean";
+  if (std::is_same_v<T, std::string>) return "text";
+  if (std::is_same_v<T, Pair>) return "pair";
+  if (std::is_same_v<T, std::vector<std::int64_t>>) return "list of integers";
+  if (std::is_same_v<T, std::vector<double>>) return "list of numbers";
+  if (std::is_same_v<T, std::vector<std::string>>) return "list of texts";
+  return std::is_same_v<T, std::vector<std::vector<double>>> ? "table" : "";
+}
+
 class Fields;
 
 /// One member of a family (an optimizer, a schedule, an augmentation, a dataset, an op): read from
@@ -132,21 +147,12 @@ class Fields {
   /// What the text of the next declaration must say, for messages: "a number of epochs, such as '5
   /// epochs'".
   Fields& saying(std::string_view wanted);
-  void field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits = {});
-  void field(std::string_view key, double& out, std::string_view help, Limits limits = {});
-  void field(std::string_view key, bool& out, std::string_view help);
-  void field(std::string_view key, std::string& out, std::string_view help);
+  /// A plain value.
+  template <class T>
+  requires(!value_type<T>().empty()) void field(std::string_view key, T& out, std::string_view help,
+                                                Limits limits = {});
   /// A path is settled, and read, as an absolute one.
   void field(std::string_view key, FilePath& out, std::string_view help);
-  void field(std::string_view key, Pair& out, std::string_view help, Limits limits = {});
-  void field(std::string_view key, std::vector<std::int64_t>& out, std::string_view help,
-             Limits limits = {});
-  void field(std::string_view key, std::vector<double>& out, std::string_view help,
-             Limits limits = {});
-  void field(std::string_view key, std::vector<std::string>& out, std::string_view help);
-  /// A list of rows of numbers (`[[0, 1e-3], [81, 1e-4]]`).
-  void field(std::string_view key, std::vector<std::vector<double>>& out, std::string_view help,
-             Limits limits = {});
   /// A value stored as a tree (free-form maps such as `vars:`).
   void field(std::string_view key, Node& out, std::string_view help);
   /// A word of an enum (see Word).

@@ -10,8 +10,6 @@
 
 namespace trainyard::config {
 
-namespace fs = std::filesystem;
-
 fs::path path_from(const Position& where, const std::string& name) {
   const fs::path path(name);
   if (path.is_absolute() || where.file.starts_with(kSetPrefix)) return path;
@@ -72,16 +70,15 @@ std::string elsewhere(const FilePath& path) {
   return "";
 }
 
-std::string near_file(const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.parent_path();
+std::string near_file(const fs::path& path) {
+  const fs::path folder = path.parent_path();
   std::error_code ignored;  // a folder that cannot be read suggests nothing
-  if (std::filesystem::is_regular_file(path, ignored)) return "; this is a file";
-  if (std::filesystem::is_directory(path, ignored)) return "; this is a folder";
-  if (std::filesystem::exists(path, ignored)) return "; this is a pipe or a device";
-  if (std::filesystem::is_symlink(path, ignored)) return "; this is a link to what is not there";
+  if (fs::is_regular_file(path, ignored)) return "; this is a file";
+  if (fs::is_directory(path, ignored)) return "; this is a folder";
+  if (fs::exists(path, ignored)) return "; this is a pipe or a device";
+  if (fs::is_symlink(path, ignored)) return "; this is a link to what is not there";
   std::vector<std::string> names;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
     // A broken link, or what is there but no file, is no better than what was typed.
     if (entry.path().filename() != path.filename()) {
       names.push_back(entry.path().filename().string());

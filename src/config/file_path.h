@@ -1,13 +1,13 @@
 // Files and folders that a config names.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace trainyard::config {
 
@@ -18,31 +18,31 @@ inline constexpr std::string_view kSetPrefix = "--set ";
 struct FilePath {
   /// What the same words would name from another folder, and the flag that selects it.
   struct Other {
-    std::filesystem::path path;
+    fs::path path;
     std::string flag;
   };
 
   FilePath() = default;
-  FilePath(std::filesystem::path given) : path(std::move(given)) {}
+  FilePath(fs::path given) : path(std::move(given)) {}
   FilePath(std::string given) : path(std::move(given)) {}
   FilePath(const char* given) : path(given) {}
   [[nodiscard]] bool empty() const { return path.empty(); }
   [[nodiscard]] std::string string() const { return path.string(); }
 
-  std::filesystem::path path;
+  fs::path path;
   std::vector<Other> others;
 };
 
 /// The path of a file named in a config file: names are relative to the file that contains them
 /// (`where.file`), those in `--set` to the current folder.
-[[nodiscard]] std::filesystem::path path_from(const Position& where, const std::string& name);
+[[nodiscard]] fs::path path_from(const Position& where, const std::string& name);
 
 /// `name` at `where`, absolute, of the key `key` of the run file `run`.
 [[nodiscard]] FilePath file_path(const Position& where, const std::string& name,
                                  const std::string& key, const std::string& run);
 
 /// The path from the root folder, without `.` and, where it crosses no link, without `..`.
-[[nodiscard]] std::filesystem::path absolute_path(const std::filesystem::path& path);
+[[nodiscard]] fs::path absolute_path(const fs::path& path);
 
 /// "; '/home/me/d' exists: ...", with the flag that selects it.
 [[nodiscard]] std::string advice_for(const FilePath::Other& other);
@@ -51,6 +51,6 @@ struct FilePath {
 
 /// "; did you mean 'configs/tiny.yaml'?" for the most similar name in the folder of `path`, written
 /// as a path; else "".
-[[nodiscard]] std::string near_file(const std::filesystem::path& path);
+[[nodiscard]] std::string near_file(const fs::path& path);
 
 }  // namespace trainyard::config

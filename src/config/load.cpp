@@ -77,7 +77,7 @@ void check_text(std::string_view text, const std::string& name, Diagnostics& dia
 }
 
 [[noreturn]] void refuse_file(const std::string& name, const std::string& text) {
-  throw Error(ErrorKind::config, name + ": " + text);
+  throw config_error(name + ": " + text);
 }
 
 std::string size_limit_text(std::size_t bytes) {
@@ -143,20 +143,20 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
   } catch (const YAML::Exception& error) {
     const Position where =
         error.mark.is_null() ? Position{name, 1, 1} : builder.position(error.mark);
-    throw Error(ErrorKind::config, where.text() + ": not YAML: " + text_of(error.msg));
+    throw config_error(where.text() + ": not YAML: " + text_of(error.msg));
   }
   diagnostics.raise();
   return builder.take();
 }
 
-Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
+Node load_yaml(const fs::path& path, const FileLimits& limits) {
   const std::string name = path.string();
   std::error_code ignored;  // opening the file gives a better message
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (fs::is_directory(path, ignored)) {
     refuse_file(name, "is a folder; expected a YAML file");
   }
   // Opening a pipe would wait for its writer.
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
     refuse_file(name, "is not an ordinary file but a pipe or a device; expected a YAML file");
   }
   errno = 0;

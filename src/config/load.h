@@ -1,11 +1,11 @@
 // Loads YAML files as trees, and run files with `extends:` and `--set`.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/filesystem.h"
 #include "config/node.h"
 
 namespace trainyard::config {
@@ -23,7 +23,7 @@ struct FileLimits {
 [[nodiscard]] Node parse_yaml(std::string_view text, const std::string& name,
                               const FileLimits& limits = {});
 /// Reads and parses a file. Throws Error{config} if it cannot be read.
-[[nodiscard]] Node load_yaml(const std::filesystem::path& path, const FileLimits& limits = {});
+[[nodiscard]] Node load_yaml(const fs::path& path, const FileLimits& limits = {});
 
 /// Keys that exclude each other: naming one of `keys` under `path` (dotted, "" for the top)
 /// replaces an inherited one. An empty list means that all keys under `path` are exclusive (the
@@ -38,8 +38,7 @@ struct ExclusiveKeys {
 /// missing keys are created). Every value keeps the position where it was written; values of
 /// overrides have the file name "--set a.b.c". The result has no `extends`. Throws Error{config},
 /// or Error{command_line} for a malformed override.
-[[nodiscard]] Node load_run(const std::filesystem::path& path,
-                            std::span<const std::string> overrides,
+[[nodiscard]] Node load_run(const fs::path& path, std::span<const std::string> overrides,
                             std::span<const ExclusiveKeys> exclusive_keys);
 /// Merges `over` onto `base` by the same rules; `path` is the path of both.
 [[nodiscard]] Node merged(const Node& base, const Node& over,

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kExtendsDepth = 8;
 
 [[noreturn]] void refuse(const Position& where, const std::string& text) {
-  throw Error(ErrorKind::config, where.text() + ": " + text);
+  throw config_error(where.text() + ": " + text);
 }
 
 std::string below(const std::string& path, std::string_view key) {
@@ -46,7 +46,7 @@ void drop_rivals(Node& base, const Node& over, std::span<const ExclusiveKeys> ex
 // A chain of run files, the requested one first.
 class Chain {
  public:
-  Node load(const std::filesystem::path& path, std::span<const ExclusiveKeys> exclusive_keys) {
+  Node load(const fs::path& path, std::span<const ExclusiveKeys> exclusive_keys) {
     files_.push_back(path);
     Node node = load_yaml(path);
     if (node.kind == Node::Kind::null) node.kind = Node::Kind::map;
@@ -74,19 +74,19 @@ class Chain {
     }
   }
 
-  std::filesystem::path base_of(const Node& name) const {
+  fs::path base_of(const Node& name) const {
     if (name.kind != Node::Kind::text) {
       refuse(name.where, "'extends' must be the name of one run file, found " + describe(name));
     }
-    const std::filesystem::path path = path_from(name.where, name.text);
+    const fs::path path = path_from(name.where, name.text);
     std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
+    if (!fs::exists(path, error)) {
       refuse(name.where, "'extends' names a missing file" +
                              (error ? " (" + error.message() + ")" : "") + ": " + path.string() +
                              near_file(path));
     }
-    for (const std::filesystem::path& file : files_) {
-      if (std::filesystem::equivalent(file, path, error)) {
+    for (const fs::path& file : files_) {
+      if (fs::equivalent(file, path, error)) {
         refuse(name.where, "'extends' forms a cycle: " + chain_text() + " -> " + path.string());
       }
     }
@@ -99,11 +99,11 @@ class Chain {
 
   [[nodiscard]] std::string chain_text() const {
     std::vector<std::string> names;
-    for (const std::filesystem::path& file : files_) names.push_back(file.string());
+    for (const fs::path& file : files_) names.push_back(file.string());
     return joined(names, " -> ");
   }
 
-  std::vector<std::filesystem::path> files_;
+  std::vector<fs::path> files_;
 };
 
 // "a.b.c=value", split.
@@ -212,7 +212,7 @@ Node merged(const Node& base, const Node& over, std::span<const ExclusiveKeys> e
   return result;
 }
 
-Node load_run(const std::filesystem::path& path, std::span<const std::string> overrides,
+Node load_run(const fs::path& path, std::span<const std::string> overrides,
               std::span<const ExclusiveKeys> exclusive_keys) {
   Node run = Chain().load(path, exclusive_keys);
   for (const std::string& text : overrides) {

@@ -28,7 +28,7 @@ Position TreeBuilder::position(const YAML::Mark& mark) const {
 }
 
 void TreeBuilder::stop(const Position& where, const std::string& text) const {
-  throw Error(ErrorKind::config, where.text() + ": " + text);
+  throw config_error(where.text() + ": " + text);
 }
 
 std::string_view TreeBuilder::rest_of_file(const YAML::Mark& mark) const {
@@ -172,33 +172,30 @@ void TreeBuilder::refuse_tag(const YAML::Mark& mark, const std::string& tag) {
 
 void TreeBuilder::OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
                                   YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
-  Frame frame;
-  frame.node.kind = Node::Kind::list;
-  frame.anchor = anchor;
-  frame.block = style == YAML::EmitterStyle::Block;
-  open(std::move(frame), mark, tag);
+  open(Node::Kind::list, mark, tag, anchor, style);
 }
 
 void TreeBuilder::OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                              YAML::EmitterStyle::value style) {
-  Frame frame;
-  frame.node.kind = Node::Kind::map;
-  frame.anchor = anchor;
-  frame.block = style == YAML::EmitterStyle::Block;
-  open(std::move(frame), mark, tag);
+  open(Node::Kind::map, mark, tag, anchor, style);
 }
 
-void TreeBuilder::open(Frame frame, const YAML::Mark& mark, const std::string& tag) {
+void TreeBuilder::open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
+                       YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
   const Position where = position(mark);
   if (expects_key()) {
-    stop(where, std::string("a key is a word; found a ") +
-                    (frame.node.kind == Node::Kind::map ? "map" : "list"));
+    stop(where,
+         std::string("a key is a word; found a ") + (kind == Node::Kind::map ? "map" : "list"));
   }
+  Frame frame;
+  frame.anchor = anchor;
+  frame.block = style == YAML::EmitterStyle::Block;
   if (!frame.block) require_indentation(where);
   refuse_tag(mark, tag);
   if (open_.size() >= limits_.depth) {
     stop(where, "nested deeper than " + std::to_string(limits_.depth) + " levels");
   }
+  frame.node.kind = kind;
   frame.node.where = where;
   frame.before = spent_;
   frame.deepest = open_.size() + 1;

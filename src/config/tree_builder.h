@@ -65,7 +65,8 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   [[noreturn]] void stop(const Position& where, const std::string& text) const;
-  void open(Frame frame, const YAML::Mark& mark, const std::string& tag);
+  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+            YAML::EmitterStyle::value style);
   void require_colon(const YAML::Mark& mark) const;
   void require_indentation(const Position& where) const;
   void close();

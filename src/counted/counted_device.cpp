@@ -17,9 +17,9 @@ class Addresses final : public DeviceBuffer {
   explicit Addresses(std::size_t bytes) : bytes_(bytes) {
     data_ = mmap(nullptr, mapped(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data_ != MAP_FAILED) return;
-    throw Error(ErrorKind::memory, "out of addresses: " + memory_text(bytes) +
-                                       " could not be reserved for a GPU that only counts; raise "
-                                       "the limit of this process's address space (ulimit -v)");
+    throw memory_error("out of addresses: " + memory_text(bytes) +
+                       " could not be reserved for a GPU that only counts; raise the limit of this "
+                       "process's address space (ulimit -v)");
   }
   ~Addresses() override { munmap(data_, mapped()); }
   Addresses(const Addresses&) = delete;

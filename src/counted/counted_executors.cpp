@@ -68,7 +68,7 @@ class Counted final : public Executor {
  public:
   enum class Reads { inputs, inputs_and_outputs };
 
-  Counted(LaunchLog& log, std::string_view kind, std::unique_ptr<Executor> executor, Pass pass,
+  Counted(LaunchLog& log, std::string_view kind, ExecutorPtr executor, Pass pass,
           Reads reads = Reads::inputs, bool on_side_queue = false)
       : log_(log),
         kind_(kind),
@@ -103,7 +103,7 @@ class Counted final : public Executor {
  private:
   LaunchLog& log_;
   std::string kind_;
-  std::unique_ptr<Executor> executor_;
+  ExecutorPtr executor_;
   Pass pass_;
   Reads reads_;
   bool on_side_queue_;
@@ -115,25 +115,24 @@ class CountedExecutors final : public DeviceExecutors, public WeightPacking {
  public:
   CountedExecutors(LaunchLog& log, Device& device, Queue& queue)
       : log_(log), queues_{device, queue, queue} {}
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
-                                                       const Layout& to, DType to_type,
-                                                       int /*threads*/) const override {
+  [[nodiscard]] ExecutorPtr make_reorder(const Layout& from, DType from_type, const Layout& to,
+                                         DType to_type, int /*threads*/) const override {
     return std::make_unique<Counted>(
         log_, "reorder", make_reorder_on(CountingLauncher(log_), from, from_type, to, to_type),
         Pass::forward_eval);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
-                                                          int /*threads*/) const override {
+  [[nodiscard]] ExecutorPtr make_accumulate(const Layout& layout, DType type,
+                                            int /*threads*/) const override {
     return std::make_unique<Counted>(
         log_, "accumulate", make_accumulate_on(CountingLauncher(log_), layout, layout, type),
         Pass::forward_eval, Counted::Reads::inputs_and_outputs);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
-                                                    DType storage) const override {
+  [[nodiscard]] ExecutorPtr make_pack(const std::vector<WeightShape>& shapes,
+                                      DType storage) const override {
     return make_copies<PackWeights, true>("packing", shapes, storage);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const std::vector<WeightShape>& shapes,
-                                                      DType storage) const override {
+  [[nodiscard]] ExecutorPtr make_unpack(const std::vector<WeightShape>& shapes,
+                                        DType storage) const override {
     return make_copies<UnpackWeights, false>("unpacking", shapes, storage);
   }
   [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
@@ -145,40 +144,39 @@ class CountedExecutors final : public DeviceExecutors, public WeightPacking {
   [[nodiscard]] std::string libraries() const override { return ""; }
 
  protected:
-  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_convolution(const StepDescription& step) const override {
     return make_counted_conv(log_, step);
   }
-  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_product(const StepDescription& step) const override {
     return make_counted_dense(log_, step);
   }
-  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_recurrence(const StepDescription& step) const override {
     return counted(step, make_counted_recurrent(log_, step));
   }
-  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_batch_norm(const StepDescription& step) const override {
     return counted(step, make_counted_channels(log_, step));
   }
-  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_pooling(const StepDescription& step) const override {
     return counted(step, make_counted_channels(log_, step));
   }
-  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_functors(const StepDescription& step) const override {
     return counted(step, step.form.sums_layer_bias() ? make_counted_relu_bias(log_, step)
                                                      : make_counted_functor(log_, step));
   }
 
  private:
-  [[nodiscard]] Made counted(const StepDescription& step, Made executor) const {
+  [[nodiscard]] ExecutorPtr counted(const StepDescription& step, ExecutorPtr executor) const {
     return std::make_unique<Counted>(log_, step.op->type(), std::move(executor), step.pass,
                                      Counted::Reads::inputs, step.form.on_side_queue());
   }
   template <template <class> class Functor, bool kPacks>
-  [[nodiscard]] std::unique_ptr<Executor> make_copies(std::string_view kind,
-                                                      const std::vector<WeightShape>& shapes,
-                                                      DType storage) const {
-    auto copies =
-        GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
-          return std::make_unique<WeightCopies<Functor<T>, kPacks, CountingLauncher>>(
-              shapes, CountingLauncher(log_), queues_.device, queues_.main);
-        });
+  [[nodiscard]] ExecutorPtr make_copies(std::string_view kind,
+                                        const std::vector<WeightShape>& shapes,
+                                        DType storage) const {
+    auto copies = GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> ExecutorPtr {
+      return std::make_unique<WeightCopies<Functor<T>, kPacks, CountingLauncher>>(
+          shapes, CountingLauncher(log_), queues_.device, queues_.main);
+    });
     return std::make_unique<Counted>(log_, kind, std::move(copies), Pass::forward_eval);
   }
 
@@ -218,17 +216,17 @@ std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log, Device& 
   return std::make_unique<CountedExecutors>(log, device, queue);
 }
 
-std::unique_ptr<Executor> make_counted_functor(LaunchLog& log, const StepDescription& step) {
+ExecutorPtr make_counted_functor(LaunchLog& log, const StepDescription& step) {
   return make_functor_executor_on<GpuFloats>(step, CountingLauncher(log));
 }
 
-std::unique_ptr<Executor> make_counted_channels(LaunchLog& log, const StepDescription& step) {
+ExecutorPtr make_counted_channels(LaunchLog& log, const StepDescription& step) {
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_channels_as<T>(step, CountingLauncher(log));
   });
 }
 
-std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log, const StepDescription& step) {
+ExecutorPtr make_counted_recurrent(LaunchLog& log, const StepDescription& step) {
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_recurrent_on<T>(step, CountingLauncher(log), CountedProducts<T>{&log});
   });

@@ -31,19 +31,13 @@ using LastRecording = std::vector<Launch>;
                                                                       Device& device, Queue& queue);
 
 // The parts of the factory. Parts for functors and channels are null for other ops.
-[[nodiscard]] std::unique_ptr<Executor> make_counted_functor(LaunchLog& log,
-                                                             const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_counted_channels(LaunchLog& log,
-                                                              const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log,
-                                                               const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_counted_functor(LaunchLog& log, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_counted_channels(LaunchLog& log, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_counted_recurrent(LaunchLog& log, const StepDescription& step);
 /// The executor of a step with StepForm::sums_layer_bias().
-[[nodiscard]] std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log,
-                                                               const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_counted_conv(LaunchLog& log,
-                                                          const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_counted_dense(LaunchLog& log,
-                                                           const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_counted_relu_bias(LaunchLog& log, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_counted_conv(LaunchLog& log, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_counted_dense(LaunchLog& log, const StepDescription& step);
 
 /// A product of an optimizer, or a batch of them: one launch.
 [[nodiscard]] std::unique_ptr<MatrixProduct> make_counted_product(LaunchLog& log,

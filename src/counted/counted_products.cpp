@@ -80,7 +80,7 @@ std::size_t packed_bytes(const WeightShape& weights, DType type) {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_counted_conv(LaunchLog& log, const StepDescription& step) {
+ExecutorPtr make_counted_conv(LaunchLog& log, const StepDescription& step) {
   const ConvStep conv = conv_step(step);
   const bool groups = conv.attributes.groups > 1;
   auto launches = std::make_unique<Launches>(log, step);
@@ -95,11 +95,11 @@ std::unique_ptr<Executor> make_counted_conv(LaunchLog& log, const StepDescriptio
   return launches;
 }
 
-std::unique_ptr<Executor> make_counted_relu_bias(LaunchLog& log, const StepDescription& step) {
+ExecutorPtr make_counted_relu_bias(LaunchLog& log, const StepDescription& step) {
   return make_relu_bias_on(CountingLauncher(log), step);
 }
 
-std::unique_ptr<Executor> make_counted_dense(LaunchLog& log, const StepDescription& step) {
+ExecutorPtr make_counted_dense(LaunchLog& log, const StepDescription& step) {
   const DenseAttributes& dense = op_as<DenseOp>(step).values();
   const Shape& weight = step.signature.parameters[0].shape;
   // Then the product begins with the bias, too.

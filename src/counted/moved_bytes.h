@@ -15,7 +15,6 @@
 #include "optim/result_sums.h"
 #include "optim/running_statistics.h"
 #include "optim/segment_norms.h"
-#include "optim/step_functors.h"
 #include "optim/update.h"
 #include "tensor/launch_limits.h"
 

@@ -23,8 +23,8 @@ class CpuBuffer final : public DeviceBuffer {
     const std::size_t rounded = round_up(bytes, alignment);
     data_ = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (data_ == nullptr) {
-      throw Error(ErrorKind::memory, "out of host memory: " + memory_text(bytes) +
-                                         " could not be allocated; use a smaller batch");
+      throw memory_error("out of host memory: " + memory_text(bytes) +
+                         " could not be allocated; use a smaller batch");
     }
     // Huge pages are worth several percent on large arenas; without them only speed changes.
     if (alignment == kHugePage) madvise(data_, rounded, MADV_HUGEPAGE);

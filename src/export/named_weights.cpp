@@ -253,7 +253,7 @@ void add_names(const config::Node& value, NameMapEntry& entry, config::Diagnosti
   }
 }
 
-NameMap read_yaml_map(const std::filesystem::path& path, config::Diagnostics& diagnostics) {
+NameMap read_yaml_map(const fs::path& path, config::Diagnostics& diagnostics) {
   const config::Node file = config::load_yaml(path);
   if (file.kind != config::Node::Kind::map) {
     diagnostics.error(file.where, "expected a map of names, found " + config::describe(file));
@@ -266,7 +266,7 @@ NameMap read_yaml_map(const std::filesystem::path& path, config::Diagnostics& di
   return map;
 }
 
-NameMap read_columns(const std::filesystem::path& path, config::Diagnostics& diagnostics) {
+NameMap read_columns(const fs::path& path, config::Diagnostics& diagnostics) {
   std::istringstream text(read_text(path, ErrorKind::config, kMostBytes));
   NameMap map;
   std::string line;
@@ -285,7 +285,7 @@ NameMap read_columns(const std::filesystem::path& path, config::Diagnostics& dia
 
 }  // namespace
 
-NameMap read_name_map(const std::filesystem::path& path) {
+NameMap read_name_map(const fs::path& path) {
   config::Diagnostics diagnostics;
   const std::string extension = lower_case(path.extension().string());
   const bool yaml = extension == ".yaml" || extension == ".yml";

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "formats/safetensors.h"
 #include "graph/graph.h"
 
@@ -46,7 +46,7 @@ using NameMap = std::vector<NameMapEntry>;
 /// Reads a YAML map `OURS: THEIRS` or `OURS: [THEIRS, THEIRS]` (.yaml, .yml), or a text of lines
 /// `OURS THEIRS THEIRS` with blanks or tabs between names and # before a comment. Throws
 /// Error{config} with all errors of the file.
-[[nodiscard]] NameMap read_name_map(const std::filesystem::path& path);
+[[nodiscard]] NameMap read_name_map(const fs::path& path);
 
 /// Tensors of a network, from another program's file.
 struct ImportedWeights {

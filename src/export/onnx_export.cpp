@@ -74,7 +74,7 @@ class OnnxExport {
     std::string text = "ONNX (opset " + std::to_string(kOnnxOpset) + ") cannot express " +
                        count_text(std::ssize(refused_), "layer") + " of this network:";
     for (const std::string& line : refused_) text += "\n  " + line;
-    throw Error(ErrorKind::config, text);
+    throw config_error(text);
   }
 
   /// An output that no node has written: the network's input, or a value with two names.

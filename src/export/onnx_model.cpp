@@ -117,9 +117,9 @@ std::string encode_onnx(const OnnxModel& model, std::size_t most) {
     message.message(14, entry);
   }
   if (message.bytes().size() <= most) return message.bytes();
-  throw Error(ErrorKind::config, "the network takes " + memory_text(message.bytes().size()) +
-                                     " as an ONNX file, which may hold " + memory_text(most) +
-                                     "; a safetensors file has no such limit");
+  throw config_error("the network takes " + memory_text(message.bytes().size()) +
+                     " as an ONNX file, which may hold " + memory_text(most) +
+                     "; a safetensors file has no such limit");
 }
 
 std::string type_text(const OnnxValue& value) {

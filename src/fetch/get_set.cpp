@@ -10,10 +10,7 @@
 #include "fetch/tar.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 RemoteFile remote_of(const SetFile& file, const std::string& from) {
   RemoteFile remote = file.remote;
@@ -28,10 +25,8 @@ bool is_there(const RemoteFile& file, const fs::path& path) {
   const bool same = fs::is_regular_file(path, ignored) && fs::file_size(path) == file.bytes &&
                     sha256_file_hex(path, ErrorKind::data) == file.sha256;
   if (same) return true;
-  throw Error(ErrorKind::data, "'" + path.string() + "' is not the file that was published as " +
-                                   file.name() +
-                                   "; move it away, or give another folder with "
-                                   "--to");
+  throw data_error("'" + path.string() + "' is not the file that was published as " + file.name() +
+                   "; move it away, or give another folder with --to");
 }
 
 /// Unpacks next to the final place, so that a folder with its final name is whole.
@@ -40,13 +35,13 @@ void unpack(const SetFile& file, const fs::path& archive, const fs::path& folder
   const fs::path part = folder / (file.unpacks + ".part");
   disk.remove(part);
   if (!disk.make_folder(part)) {
-    throw Error(ErrorKind::disk,
-                "another process is unpacking into '" + part.string() + "'; wait until it ends");
+    throw disk_error("another process is unpacking into '" + part.string() +
+                     "'; wait until it ends");
   }
   unpack_tar(archive, part, {.top = file.unpacks, .left_out = file.left_out});
   if (!fs::is_directory(part / file.unpacks)) {
-    throw Error(ErrorKind::data,
-                archive.string() + ": it has no folder '" + file.unpacks + "'; fetch it again");
+    throw data_error(archive.string() + ": it has no folder '" + file.unpacks +
+                     "'; fetch it again");
   }
   disk.rename(part / file.unpacks, folder / file.unpacks);
   disk.remove(part);

@@ -1,13 +1,13 @@
 // `train data get`: a published data set, in the layout that its data source reads.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "fetch/http.h"
 
 namespace trainyard {
@@ -32,8 +32,8 @@ struct KnownSet {
 [[nodiscard]] const KnownSet& known_set(std::string_view name);
 
 struct GetOptions {
-  std::filesystem::path to;  // the data folder; created
-  std::string from;          // address of another folder with the same files; "": the publisher's
+  fs::path to;       // the data folder; created
+  std::string from;  // address of another folder with the same files; "": the publisher's
   FetchProgress progress;
   FetchLimits limits = {};
   std::function<void(const std::string& line)> tell;  // a line for each file
@@ -43,6 +43,6 @@ struct GetOptions {
 /// file of the right size and hash, and the folder of an archive, which gets its name when all of
 /// it is unpacked. Throws as fetch_file() and unpack_tar(), and Error{data} for a file in the way
 /// that is not the published one.
-std::filesystem::path get_set(const KnownSet& set, const GetOptions& options);
+fs::path get_set(const KnownSet& set, const GetOptions& options);
 
 }  // namespace trainyard

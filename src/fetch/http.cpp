@@ -20,8 +20,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kLibrary = "libcurl.so.4";
 constexpr long kConnectSeconds = 30;
 constexpr long kMostRedirects = 10;
@@ -64,15 +62,15 @@ Curl open_curl() {
                 {"curl_easy_cleanup", curl.cleanup},
                 {"curl_easy_strerror", curl.error_text}});
   if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    throw Error(ErrorKind::device, "libcurl could not be initialised");
+    throw device_error("libcurl could not be initialised");
   }
   return curl;
 }
 
 [[noreturn]] void fail_to_write(const fs::path& path, int reason) {
-  throw Error(ErrorKind::disk, "cannot write '" + path.string() +
-                                   "': " + std::generic_category().message(reason) +
-                                   "; make room, or choose another folder with --to");
+  throw disk_error("cannot write '" + path.string() +
+                   "': " + std::generic_category().message(reason) +
+                   "; make room, or choose another folder with --to");
 }
 
 /// The file that grows, and what its transfer has come to.
@@ -153,13 +151,13 @@ bool refuses_rest(const CurlResult& result) {
   const std::string what = "cannot fetch " + transfer.file->url + ": ";
   if (transfer.write_error != 0) fail_to_write(transfer.path, transfer.write_error);
   if (result.code == CURLE_HTTP_RETURNED_ERROR) {
-    throw Error(ErrorKind::data, what + "the server answers " + std::to_string(result.status) +
-                                     "; try later, or give another address with --from URL");
+    throw data_error(what + "the server answers " + std::to_string(result.status) +
+                     "; try later, or give another address with --from URL");
   }
-  throw Error(ErrorKind::device,
-              what + curl.error_text(result.code) + "; " + std::to_string(transfer.bytes) + " of " +
-                  std::to_string(transfer.file->bytes) +
-                  " bytes are here, the same command continues; --from URL names another server");
+  throw device_error(
+      what + curl.error_text(result.code) + "; " + std::to_string(transfer.bytes) + " of " +
+      std::to_string(transfer.file->bytes) +
+      " bytes are here, the same command continues; --from URL names another server");
 }
 
 /// Counts attempts that bring little, and waits between them.
@@ -220,9 +218,8 @@ void require_published(const Transfer& transfer) {
   }
   if (problem.empty()) return;
   Disk().remove(transfer.path);
-  throw Error(ErrorKind::data, file.url + " is not the file that was published: it " + problem +
-                                   "; it was removed; try again, or give another address with "
-                                   "--from URL");
+  throw data_error(file.url + " is not the file that was published: it " + problem +
+                   "; it was removed; try again, or give another address with --from URL");
 }
 
 /// Never a link, and no wait for the reader of a pipe.
@@ -233,8 +230,8 @@ Descriptor open_part(const fs::path& path) {
   std::error_code ignored;
   if (part && fs::is_regular_file(fs::symlink_status(path, ignored))) return part;
   if (part || reason == ELOOP || reason == ENXIO) {
-    throw Error(ErrorKind::disk, "cannot write '" + path.string() +
-                                     "': it is not an ordinary file; remove it, then try again");
+    throw disk_error("cannot write '" + path.string() +
+                     "': it is not an ordinary file; remove it, then try again");
   }
   fail_to_write(path, reason);
 }
@@ -246,7 +243,7 @@ void require_file_at(const std::string& url) {
   const fs::file_status status =
       url.starts_with(kLocal) ? fs::status(url.substr(kLocal.size()), ignored) : fs::file_status();
   if (!fs::exists(status) || fs::is_regular_file(status)) return;
-  throw Error(ErrorKind::data, "cannot fetch " + url + ": it is not an ordinary file");
+  throw data_error("cannot fetch " + url + ": it is not an ordinary file");
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -40,7 +41,7 @@ struct FetchLimits {
 /// when its size and hash are right. Throws Error{device} if libcurl or the connection is missing,
 /// Error{data} if the server has no such file or another one (what came is then removed), and
 /// Error{disk}.
-void fetch_file(const RemoteFile& file, const std::filesystem::path& path,
-                const FetchProgress& progress, const FetchLimits& limits = {});
+void fetch_file(const RemoteFile& file, const fs::path& path, const FetchProgress& progress,
+                const FetchLimits& limits = {});
 
 }  // namespace trainyard

@@ -16,14 +16,11 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kBlock = 512;
 using Block = std::array<std::byte, kBlock>;
 
 [[noreturn]] void fail_to_unpack(const fs::path& archive, const std::string& problem) {
-  throw Error(ErrorKind::data,
-              archive.string() + ": " + problem + "; remove it and fetch it again");
+  throw data_error(archive.string() + ": " + problem + "; remove it and fetch it again");
 }
 
 /// A field of a header: text that ends at its first zero byte.
@@ -122,8 +119,8 @@ void write_member(TarReader& reader, const Member& member, const fs::path& path)
   });
   file.close();
   if (file) return;
-  throw Error(ErrorKind::disk,
-              "cannot write '" + path.string() + "': " + std::generic_category().message(errno));
+  throw disk_error("cannot write '" + path.string() +
+                   "': " + std::generic_category().message(errno));
 }
 
 bool begins_with_one_of(const std::string& name, const std::vector<std::string>& beginnings) {

@@ -1,9 +1,10 @@
 // Archives in the format tar (POSIX.1-1988 "ustar"), which may be compressed with gzip.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -15,7 +16,6 @@ struct UnpackOptions {
 /// Writes the regular files and folders of an archive below `folder`, which exists. Other members
 /// (links, devices) are left out. Throws Error{data} naming the archive for a damaged one, and for
 /// a member outside `options.top` or with ".." in its name; Error{disk}.
-void unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& folder,
-                const UnpackOptions& options);
+void unpack_tar(const fs::path& archive, const fs::path& folder, const UnpackOptions& options);
 
 }  // namespace trainyard

@@ -242,7 +242,7 @@ std::string header_text(const std::vector<const NamedTensor*>& order,
 
 }  // namespace
 
-SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path, ErrorKind kind) {
+SafetensorsFile SafetensorsFile::open(const fs::path& path, ErrorKind kind) {
   const std::string name = path.string();
   const Source source{name, kind};
   const InputFile file(path, kind);
@@ -298,7 +298,6 @@ const NamedTensor& SafetensorsFile::at(std::string_view name) const {
 
 std::string_view safetensors_name(StoredType type) { return facts_of(type).name; }
 std::size_t size_of(StoredType type) { return facts_of(type).bytes; }
-std::optional<DType> dtype_of(StoredType type) { return facts_of(type).computed_in; }
 
 StoredType stored_type_of(DType type) {
   const auto* const found =

@@ -4,15 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {
@@ -34,8 +33,6 @@ enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
 /// Bytes of one element.
 [[nodiscard]] std::size_t size_of(StoredType type);
 [[nodiscard]] StoredType stored_type_of(DType type);
-/// Empty for i64.
-[[nodiscard]] std::optional<DType> dtype_of(StoredType type);
 
 /// A row-major tensor that does not own its memory. From a file, `bytes` need not be aligned to the
 /// element: copy it out.
@@ -55,8 +52,7 @@ class SafetensorsFile {
  public:
   /// Reads `path`; the header is checked against the file's size before the data are allocated.
   /// Throws Error{kind} with the file and the reason.
-  [[nodiscard]] static SafetensorsFile open(const std::filesystem::path& path,
-                                            ErrorKind kind = ErrorKind::data);
+  [[nodiscard]] static SafetensorsFile open(const fs::path& path, ErrorKind kind = ErrorKind::data);
   /// The same from memory; `source` is the name for messages.
   [[nodiscard]] static SafetensorsFile parse(std::vector<std::byte> bytes, std::string source,
                                              ErrorKind kind = ErrorKind::data);

@@ -64,6 +64,39 @@ void bind_map(const config::Node& values, const Item& call, const Block& block,
   }
 }
 
+/// Matches the value of a block call (nothing, a scalar, a list or a map; evaluated in `caller`)
+/// with the block's arguments, and returns the scope of its body: the file's variables and the
+/// arguments. Surplus, unknown and missing arguments are reported.
+config::Scope bind_arguments(const Item& call, const NetworkFile& file, const config::Scope& caller,
+                             Diagnostics& diagnostics) {
+  const Block& block = file.blocks.at(call.name);
+  config::Node values;
+  if (call.value != nullptr) values = config::resolved(*call.value, caller, diagnostics);
+  if (values.is_scalar() && values.kind != Kind::null) {
+    config::Node list;
+    list.kind = Kind::list;
+    list.items.push_back(values);
+    values = list;
+  }
+  config::Scope bound;
+  if (values.kind == Kind::list) bind_list(values, call, block, bound, diagnostics);
+  if (values.kind == Kind::map) bind_map(values, call, block, bound, diagnostics);
+
+  config::Scope scope = file.variables;
+  for (const BlockArgument& argument : block.arguments) {
+    const auto given = bound.find(argument.name);
+    if (given != bound.end()) {
+      scope[argument.name] = given->second;
+    } else if (argument.fallback) {
+      scope[argument.name] = config::resolved(*argument.fallback, scope, diagnostics);
+    } else {
+      diagnostics.missing(call.where, call.name + ": missing argument '" + argument.name + "'");
+      scope[argument.name] = config::Node{};
+    }
+  }
+  return scope;
+}
+
 }  // namespace
 
 ValueId Expander::run(ValueId input) {
@@ -337,36 +370,6 @@ std::string ParameterLayers::give(const Share& share, Node& node) const {
 std::string PathScope::next(const std::string& name) {
   const std::string own = name + std::to_string(++counts_[name]);
   return last_ = parent_.empty() ? own : parent_ + "." + own;
-}
-
-config::Scope bind_arguments(const Item& call, const NetworkFile& file, const config::Scope& caller,
-                             Diagnostics& diagnostics) {
-  const Block& block = file.blocks.at(call.name);
-  config::Node values;
-  if (call.value != nullptr) values = config::resolved(*call.value, caller, diagnostics);
-  if (values.is_scalar() && values.kind != Kind::null) {
-    config::Node list;
-    list.kind = Kind::list;
-    list.items.push_back(values);
-    values = list;
-  }
-  config::Scope bound;
-  if (values.kind == Kind::list) bind_list(values, call, block, bound, diagnostics);
-  if (values.kind == Kind::map) bind_map(values, call, block, bound, diagnostics);
-
-  config::Scope scope = file.variables;
-  for (const BlockArgument& argument : block.arguments) {
-    const auto given = bound.find(argument.name);
-    if (given != bound.end()) {
-      scope[argument.name] = given->second;
-    } else if (argument.fallback) {
-      scope[argument.name] = config::resolved(*argument.fallback, scope, diagnostics);
-    } else {
-      diagnostics.missing(call.where, call.name + ": missing argument '" + argument.name + "'");
-      scope[argument.name] = config::Node{};
-    }
-  }
-  return scope;
 }
 
 }  // namespace trainyard

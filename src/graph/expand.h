@@ -66,13 +66,6 @@ struct NamedItem {
 };
 using ItemNames = std::map<std::string, NamedItem>;
 
-/// Matches the value of a block call (nothing, a scalar, a list or a map; evaluated in `caller`)
-/// with the block's arguments, and returns the scope of its body: the file's variables and the
-/// arguments. Surplus, unknown and missing arguments are reported.
-[[nodiscard]] config::Scope bind_arguments(const Item& call, const NetworkFile& file,
-                                           const config::Scope& caller,
-                                           config::Diagnostics& diagnostics);
-
 /// Limits against hostile files.
 inline constexpr std::int64_t kMostLayers = 100'000;
 inline constexpr std::int64_t kMostItems =
@@ -134,7 +127,7 @@ class Expander {
   ValueId append_both(const Layer& layer, const ListContext& context, TwoWays ways);
   [[nodiscard]] bool share_parameters(Node& node, const ListContext& context);
   [[nodiscard]] std::string token_fault(const Node& node) const;
-  ValueId infer_and_append(const Layer& layer, const ListContext& context, std::unique_ptr<Op> op);
+  ValueId infer_and_append(const Layer& layer, const ListContext& context, OpPtr op);
 
   [[nodiscard]] bool holds(const Item& item, const ListContext& context, bool& condition);
   [[nodiscard]] std::vector<ValueId> inputs_of(const Item& item, const ListContext& context,

@@ -126,7 +126,7 @@ ValueId Expander::append(const Layer& layer, const ListContext& context) {
     value = config::resolved(*layer.value, *context.scope, d);
   });
   if (!evaluated) return kUnknown;
-  std::unique_ptr<Op> op;
+  OpPtr op;
   const bool read = reports_nothing(diagnostics_, [&](Diagnostics& d) {
     config::Fields fields(value, defaults == file_.defaults.end() ? nullptr : &defaults->second,
                           layer.name, file_.profile, d);
@@ -201,8 +201,7 @@ std::string Expander::token_fault(const Node& node) const {
   return "";
 }
 
-ValueId Expander::infer_and_append(const Layer& layer, const ListContext& context,
-                                   std::unique_ptr<Op> op) {
+ValueId Expander::infer_and_append(const Layer& layer, const ListContext& context, OpPtr op) {
   Node node;
   node.path = layer.path;
   node.op = std::move(op);

@@ -53,12 +53,45 @@ BoxKind kind_of(const Node& node) {
   return node.signature.parameters.empty() ? BoxKind::plain : BoxKind::parameters;
 }
 
+/// What the nodes from `first` to `last` read of those before them, and of the network's inputs,
+/// each once, in order.
+std::vector<ValueId> values_read(const Graph& graph, NodeId first, NodeId last) {
+  std::vector<ValueId> read;
+  for (NodeId id = first; id <= last; ++id) {
+    for (const ValueId value : graph.nodes[static_cast<std::size_t>(id)].inputs) {
+      const bool inside = graph.values[static_cast<std::size_t>(value)].producer >= first;
+      if (!inside && std::ranges::find(read, value) == read.end()) read.push_back(value);
+    }
+  }
+  return read;
+}
+
 class FigureMaker {
  public:
   explicit FigureMaker(const Graph& graph) : graph_(graph) {}
 
   /// The boxes of items that begin with `read`, the value above them.
-  std::vector<FigureBox> column(const Series& items, ValueId read);
+  std::vector<FigureBox> column(const Series& items, ValueId read) {
+    std::vector<FigureBox> boxes;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      FigureBox next = box(items[i], read);
+      read = output_of(items[i]);
+      const bool again = i > 0 && equal(items[i - 1], items[i]) &&
+                         next.lines.size() == boxes.back().lines.size() && next.chained;
+      if (!again) {
+        boxes.push_back(std::move(next));
+        continue;
+      }
+      FigureBox& former = boxes.back();
+      if (former.kind == BoxKind::block) {
+        const std::string first = split(former.lines[0], ' ').front();
+        former.lines[0] = first + " … " + next.lines[0];
+      }
+      former.tip += ", " + next.tip;
+      ++former.times;
+    }
+    return boxes;
+  }
   std::vector<FigureBlock> take_blocks() { return std::move(blocks_); }
 
  private:
@@ -68,151 +101,114 @@ class FigureMaker {
   [[nodiscard]] ValueId output_of(const OutlineItem& item) const {
     return node(item.last).outputs.at(0);
   }
-  FigureBox box(const OutlineItem& item, ValueId read);
-  void tell_edges(const OutlineItem& item, ValueId read, FigureBox& box) const;
-  void add_block(const OutlineItem& item);
-  void add_blocks_of(const OutlineItem& item);
-  [[nodiscard]] bool fits_a_box(const OutlineItem& item) const;
-  [[nodiscard]] bool equal(const OutlineItem& one, const OutlineItem& two) const;
-  [[nodiscard]] std::string structure(const OutlineItem& item) const;
-  [[nodiscard]] std::string name_of(ValueId value, const std::string& reader) const;
+  FigureBox box(const OutlineItem& item, ValueId read) {
+    FigureBox made{.tip = item.path};
+    const std::string shape =
+        shape_of_sample(graph_.values[static_cast<std::size_t>(output_of(item))].shape);
+    if (item.items.empty()) {
+      made.kind = kind_of(node(item.last));
+      made.lines = {label_of(node(item.last)), shape};
+    } else if (fits_a_box(item)) {
+      std::vector<std::string> labels;
+      for (const OutlineItem& inner : item.items) {
+        labels.push_back(label_of(node(inner.last)));
+        made.kind = std::min(made.kind, kind_of(node(inner.last)));
+      }
+      made.lines = {joined(labels), shape};
+    } else {
+      made.kind = BoxKind::block;
+      made.lines = {split(item.path, '.').back(), shape};
+      add_block(item);
+    }
+    const ValueId from = values_read(graph_, item.first, item.last).at(0);
+    for (const Series& branch : item.branches) made.branches.push_back(column(branch, from));
+    tell_edges(item, read, made);
+    return made;
+  }
+  /// Says what the item reads besides the value above it, and that it is an output of the network.
+  void tell_edges(const OutlineItem& item, ValueId read, FigureBox& box) const {
+    const std::vector<ValueId> values = values_read(graph_, item.first, item.last);
+    box.chained = std::ranges::find(values, read) != values.end();
+    std::vector<std::string> others;
+    for (const ValueId value : values) {
+      if (value != read) others.push_back(name_of(value, item.path));
+    }
+    if (!others.empty()) box.lines.push_back("reads " + joined(others));
+    const bool inside = item.path.find('.') != std::string::npos;  // in a block, for all like it
+    for (const NamedOutput& output : graph_.outputs) {
+      if (inside) break;
+      const NodeId producer = graph_.values[static_cast<std::size_t>(output.value)].producer;
+      if (producer == item.last) box.lines.push_back("output " + output.name);
+    }
+  }
+  void add_block(const OutlineItem& item) {
+    const auto [found, is_new] = by_structure_.try_emplace(structure(item), blocks_.size());
+    if (!is_new) {
+      blocks_[found->second].others.push_back(item.path);
+      return add_blocks_of(item);
+    }
+    const std::size_t own = blocks_.size();
+    blocks_.push_back({.title = item.path});
+    const ValueId read = values_read(graph_, item.first, item.last).at(0);
+    std::vector<FigureBox> inner = column(item.items, read);  // adds to blocks_
+    blocks_[own].column = std::move(inner);
+  }
+  /// Adds blocks within an item whose content is not drawn again: names for known structures.
+  void add_blocks_of(const OutlineItem& item) {
+    const auto add = [&](const Series& series) {
+      for (const OutlineItem& inner : series) {
+        const bool block = !inner.items.empty() && !fits_a_box(inner);
+        block ? add_block(inner) : add_blocks_of(inner);
+      }
+    };
+    add(item.items);
+    for (const Series& branch : item.branches) add(branch);
+  }
+  /// A few layers one after another.
+  [[nodiscard]] bool fits_a_box(const OutlineItem& item) const {
+    constexpr std::size_t kMost = 4;
+    return item.items.size() <= kMost &&
+           std::ranges::all_of(item.items, [&](const OutlineItem& inner) {
+             return inner.items.empty() && inner.branches.empty() &&
+                    node(inner.last).inputs.size() == 1;
+           });
+  }
+  /// True for the same layers with the same outputs.
+  [[nodiscard]] bool equal(const OutlineItem& one, const OutlineItem& two) const {
+    if (one.last - one.first != two.last - two.first) return false;
+    for (NodeId i = 0; i <= one.last - one.first; ++i) {
+      const Node &a = node(one.first + i), &b = node(two.first + i);
+      const bool same = a.op->type() == b.op->type() && a.op->attributes() == b.op->attributes() &&
+                        a.signature.outputs == b.signature.outputs;
+      if (!same) return false;
+    }
+    return structure(one) == structure(two);
+  }
+  /// Ops, kernels, strides and branches; blocks of equal structure are drawn once.
+  [[nodiscard]] std::string structure(const OutlineItem& item) const {
+    std::string text;
+    for (NodeId id = item.first; id <= item.last; ++id) {
+      text += node(id).path.substr(item.path.size()) + " " + label_of(node(id)) + " " +
+              std::to_string(node(id).inputs.size()) + "\n";
+    }
+    return text;
+  }
+  /// The producer of a value as the reader would call it: its path up to the first part in which
+  /// the two differ, without what they share.
+  [[nodiscard]] std::string name_of(ValueId value, const std::string& reader) const {
+    const NodeId producer = graph_.values[static_cast<std::size_t>(value)].producer;
+    if (producer < 0) return "input";
+    const std::vector<std::string> own = split(reader, '.'),
+                                   other = split(node(producer).path, '.');
+    std::size_t part = 0;
+    while (part + 1 < other.size() && part < own.size() && other[part] == own[part]) ++part;
+    return other[part];
+  }
 
   const Graph& graph_;
   std::vector<FigureBlock> blocks_;
   std::map<std::string, std::size_t> by_structure_;  // indices into blocks_
 };
-
-/// The producer of a value as the reader would call it: its path up to the first part in which the
-/// two differ, without what they share.
-std::string FigureMaker::name_of(ValueId value, const std::string& reader) const {
-  const NodeId producer = graph_.values[static_cast<std::size_t>(value)].producer;
-  if (producer < 0) return "input";
-  const std::vector<std::string> own = split(reader, '.'), other = split(node(producer).path, '.');
-  std::size_t part = 0;
-  while (part + 1 < other.size() && part < own.size() && other[part] == own[part]) ++part;
-  return other[part];
-}
-
-/// Says what the item reads besides the value above it, and that it is an output of the network.
-void FigureMaker::tell_edges(const OutlineItem& item, ValueId read, FigureBox& box) const {
-  const std::vector<ValueId> values = values_read(graph_, item.first, item.last);
-  box.chained = std::ranges::find(values, read) != values.end();
-  std::vector<std::string> others;
-  for (const ValueId value : values) {
-    if (value != read) others.push_back(name_of(value, item.path));
-  }
-  if (!others.empty()) box.lines.push_back("reads " + joined(others));
-  const bool inside = item.path.find('.') != std::string::npos;  // in a block, for all like it
-  for (const NamedOutput& output : graph_.outputs) {
-    if (inside) break;
-    const NodeId producer = graph_.values[static_cast<std::size_t>(output.value)].producer;
-    if (producer == item.last) box.lines.push_back("output " + output.name);
-  }
-}
-
-/// A few layers one after another.
-bool FigureMaker::fits_a_box(const OutlineItem& item) const {
-  constexpr std::size_t kMost = 4;
-  return item.items.size() <= kMost &&
-         std::ranges::all_of(item.items, [&](const OutlineItem& inner) {
-           return inner.items.empty() && inner.branches.empty() &&
-                  node(inner.last).inputs.size() == 1;
-         });
-}
-
-FigureBox FigureMaker::box(const OutlineItem& item, ValueId read) {
-  FigureBox made{.tip = item.path};
-  const std::string shape =
-      shape_of_sample(graph_.values[static_cast<std::size_t>(output_of(item))].shape);
-  if (item.items.empty()) {
-    made.kind = kind_of(node(item.last));
-    made.lines = {label_of(node(item.last)), shape};
-  } else if (fits_a_box(item)) {
-    std::vector<std::string> labels;
-    for (const OutlineItem& inner : item.items) {
-      labels.push_back(label_of(node(inner.last)));
-      made.kind = std::min(made.kind, kind_of(node(inner.last)));
-    }
-    made.lines = {joined(labels), shape};
-  } else {
-    made.kind = BoxKind::block;
-    made.lines = {split(item.path, '.').back(), shape};
-    add_block(item);
-  }
-  const ValueId from = values_read(graph_, item.first, item.last).at(0);
-  for (const Series& branch : item.branches) made.branches.push_back(column(branch, from));
-  tell_edges(item, read, made);
-  return made;
-}
-
-std::vector<FigureBox> FigureMaker::column(const Series& items, ValueId read) {
-  std::vector<FigureBox> boxes;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    FigureBox next = box(items[i], read);
-    read = output_of(items[i]);
-    const bool again = i > 0 && equal(items[i - 1], items[i]) &&
-                       next.lines.size() == boxes.back().lines.size() && next.chained;
-    if (!again) {
-      boxes.push_back(std::move(next));
-      continue;
-    }
-    FigureBox& former = boxes.back();
-    if (former.kind == BoxKind::block) {
-      const std::string first = split(former.lines[0], ' ').front();
-      former.lines[0] = first + " … " + next.lines[0];
-    }
-    former.tip += ", " + next.tip;
-    ++former.times;
-  }
-  return boxes;
-}
-
-/// True for the same layers with the same outputs.
-bool FigureMaker::equal(const OutlineItem& one, const OutlineItem& two) const {
-  if (one.last - one.first != two.last - two.first) return false;
-  for (NodeId i = 0; i <= one.last - one.first; ++i) {
-    const Node &a = node(one.first + i), &b = node(two.first + i);
-    const bool same = a.op->type() == b.op->type() && a.op->attributes() == b.op->attributes() &&
-                      a.signature.outputs == b.signature.outputs;
-    if (!same) return false;
-  }
-  return structure(one) == structure(two);
-}
-
-/// Ops, kernels, strides and branches; blocks of equal structure are drawn once.
-std::string FigureMaker::structure(const OutlineItem& item) const {
-  std::string text;
-  for (NodeId id = item.first; id <= item.last; ++id) {
-    text += node(id).path.substr(item.path.size()) + " " + label_of(node(id)) + " " +
-            std::to_string(node(id).inputs.size()) + "\n";
-  }
-  return text;
-}
-
-/// Adds blocks within an item whose content is not drawn again: names for known structures.
-void FigureMaker::add_blocks_of(const OutlineItem& item) {
-  const auto add = [&](const Series& series) {
-    for (const OutlineItem& inner : series) {
-      const bool block = !inner.items.empty() && !fits_a_box(inner);
-      block ? add_block(inner) : add_blocks_of(inner);
-    }
-  };
-  add(item.items);
-  for (const Series& branch : item.branches) add(branch);
-}
-
-void FigureMaker::add_block(const OutlineItem& item) {
-  const auto [found, is_new] = by_structure_.try_emplace(structure(item), blocks_.size());
-  if (!is_new) {
-    blocks_[found->second].others.push_back(item.path);
-    return add_blocks_of(item);
-  }
-  const std::size_t own = blocks_.size();
-  blocks_.push_back({.title = item.path});
-  const ValueId read = values_read(graph_, item.first, item.last).at(0);
-  std::vector<FigureBox> inner = column(item.items, read);  // adds to blocks_
-  blocks_[own].column = std::move(inner);
-}
 
 class Outliner {
  public:
@@ -289,17 +285,6 @@ Figure figure_of(const Graph& graph, const std::string& title) {
 
 std::vector<OutlineItem> outline(const Graph& graph) {
   return Outliner(graph).items(0, static_cast<NodeId>(graph.nodes.size()), 0);
-}
-
-std::vector<ValueId> values_read(const Graph& graph, NodeId first, NodeId last) {
-  std::vector<ValueId> read;
-  for (NodeId id = first; id <= last; ++id) {
-    for (const ValueId value : graph.nodes[static_cast<std::size_t>(id)].inputs) {
-      const bool inside = graph.values[static_cast<std::size_t>(value)].producer >= first;
-      if (!inside && std::ranges::find(read, value) == read.end()) read.push_back(value);
-    }
-  }
-  return read;
 }
 
 }  // namespace trainyard

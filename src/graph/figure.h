@@ -64,8 +64,4 @@ struct OutlineItem {
 /// The items of the network's file, in order.
 [[nodiscard]] std::vector<OutlineItem> outline(const Graph& graph);
 
-/// What the nodes from `first` to `last` read of those before them, and of the network's inputs,
-/// each once, in order.
-[[nodiscard]] std::vector<ValueId> values_read(const Graph& graph, NodeId first, NodeId last);
-
 }  // namespace trainyard

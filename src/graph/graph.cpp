@@ -49,7 +49,7 @@ void infer_or_throw(const Graph& graph, Node& node) {
   const std::string failure = infer_signature(graph, node);
   if (failure.empty()) return;
   const std::string place = node.where.known() ? node.where.text() + ": " : "";
-  throw Error(ErrorKind::config, place + "layer '" + node.path + "': " + failure);
+  throw config_error(place + "layer '" + node.path + "': " + failure);
 }
 
 }  // namespace

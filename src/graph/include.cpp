@@ -17,7 +17,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
 using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;

@@ -1,8 +1,7 @@
 // `include:`: blocks from other files.
 #pragma once
 
-#include <filesystem>
-
+#include "base/filesystem.h"
 #include "config/node.h"
 
 namespace trainyard {
@@ -13,7 +12,7 @@ namespace trainyard {
 [[nodiscard]] config::Node with_includes(const config::Node& network);
 
 /// The network of a file, with its includes.
-[[nodiscard]] config::Node load_network(const std::filesystem::path& path);
+[[nodiscard]] config::Node load_network(const fs::path& path);
 
 /// The network without the included blocks that nothing in it names.
 [[nodiscard]] config::Node without_unused_includes(const config::Node& network);

@@ -56,7 +56,7 @@ std::string give_mask(const Graph& graph, Node& node) {
     if (node.inputs.size() == 1) node.inputs.push_back(mask);
     return "";
   }
-  if (std::unique_ptr<Op> masked = node.op->with_mask()) {
+  if (OpPtr masked = node.op->with_mask()) {
     node.op = std::move(masked);
     node.inputs.push_back(mask);
     return "";

@@ -61,13 +61,16 @@ void check_fields(const config::Node& value, const std::string& variable,
   }
 }
 
+/// True for a section of the file that is there and is a map; another value is an error.
+bool is_map(const config::Node* node, const std::string& wanted, Diagnostics& diagnostics) {
+  if (node == nullptr || node->kind == Kind::null) return false;
+  if (node->kind == Kind::map) return true;
+  diagnostics.error(node->where, wanted + ", found " + describe(*node));
+  return false;
+}
+
 void read_variables(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
-  if (node == nullptr || node->kind == Kind::null) return;
-  if (node->kind != Kind::map) {
-    diagnostics.error(node->where,
-                      "vars: expected a map of names and values, found " + describe(*node));
-    return;
-  }
+  if (!is_map(node, "vars: expected a map of names and values", diagnostics)) return;
   std::size_t values = 0;
   for (const config::Entry& entry : node->entries) {
     if (!check_name(entry.key, "variable", entry.where, diagnostics)) continue;
@@ -123,12 +126,7 @@ void give_vocabulary(NetworkFile& file) {
 }
 
 void read_defaults(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
-  if (node == nullptr || node->kind == Kind::null) return;
-  if (node->kind != Kind::map) {
-    diagnostics.error(node->where,
-                      "defaults: expected a map of layer types, found " + describe(*node));
-    return;
-  }
+  if (!is_map(node, "defaults: expected a map of layer types", diagnostics)) return;
   for (const config::Entry& entry : node->entries) read_op_defaults(entry, file, diagnostics);
 }
 
@@ -229,11 +227,7 @@ void read_block(const config::Entry& entry, NetworkFile& file, Diagnostics& diag
 }
 
 void read_blocks(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
-  if (node == nullptr || node->kind == Kind::null) return;
-  if (node->kind != Kind::map) {
-    diagnostics.error(node->where, "blocks: expected a map of blocks, found " + describe(*node));
-    return;
-  }
+  if (!is_map(node, "blocks: expected a map of blocks", diagnostics)) return;
   for (const config::Entry& entry : node->entries) {
     check_block_name(entry, *node, diagnostics);
     read_block(entry, file, diagnostics);

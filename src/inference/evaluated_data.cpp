@@ -1,13 +1,13 @@
 #include "inference/evaluated_data.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "config/file_path.h"
+#include "data/sets/class_numbering.h"
 #include "data/sets/image_list.h"
-#include "data/sets/subset.h"
 #include "inference/source_options.h"
 #include "run/config/resolved_config.h"
 #include "run/session/session_weights.h"
@@ -16,8 +16,6 @@
 
 namespace trainyard {
 namespace {
-
-namespace fs = std::filesystem;
 
 const SplitConfig& split_named(const RunConfig& run, const std::string& name) {
   return name == "train" ? run.data.train : run.data.val;
@@ -36,8 +34,8 @@ void require_folder(const std::string& data) {
 }
 
 /// Folders of images, one for each class.
-std::unique_ptr<Dataset> open_class_folders(const RunConfig& run, const SamplesRecord& samples,
-                                            const fs::path& root, const Opening& opening) {
+DatasetPtr open_class_folders(const RunConfig& run, const SamplesRecord& samples,
+                              const fs::path& root, const Opening& opening) {
   return open_images(class_folders(root, Links::follow, opening), image_options(run, samples),
                      opening);
 }
@@ -47,8 +45,8 @@ std::optional<ClassWeightPolicy> evaluation_weights(const RunConfig& run,
                                                     const ClassNumbering& numbering,
                                                     RankGroup& ranks, const Opening& opening) {
   if (!run.weights.any()) return std::nullopt;
-  const std::unique_ptr<Dataset> train = numbered_as(
-      open_shared(*run.data.train.source, opening, ranks), numbering, "the training split");
+  const DatasetPtr train = numbered_as(open_shared(*run.data.train.source, opening, ranks),
+                                       numbering, "the training split");
   std::optional<ClassWeightPolicy> weights = class_weight_policy(run, *train);
   if (weights && !run.weights.validation) weights = weights->counting();
   return weights;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/images/image.h"
 #include "data/images/image_sheet.h"
@@ -18,7 +18,6 @@
 #include "report/plotter.h"
 
 namespace trainyard {
-
 namespace {
 
 constexpr std::size_t kMostPanels = 4, kMostPoints = 5000;
@@ -41,7 +40,7 @@ std::string points(const PredictedSplit& split, std::size_t c, std::size_t width
 /// is set. At most 5,000 samples are drawn, every k-th of more. `split` has targets. It contains
 /// its data.
 std::string predicted_script(const std::string& title, const PredictedSplit& split,
-                             const std::filesystem::path& output) {
+                             const fs::path& output) {
   const std::size_t width = split.outputs.size() / split.names.size();
   const std::size_t panels = std::min(width, kMostPanels);
   std::string script = "if (!exists(\"prefix\")) prefix = ''\nset encoding utf8\n";
@@ -131,8 +130,7 @@ std::string result_text(const ConfusionMatrix& matrix) {
 /// the variable `prefix` if that is set. It contains its data, and can be run by itself next to the
 /// plot.
 std::string confusion_script(const std::string& title, const ConfusionMatrix& matrix,
-                             std::span<const std::string> names,
-                             const std::filesystem::path& output) {
+                             std::span<const std::string> names, const fs::path& output) {
   const bool svg = lower_case(output.extension().string()) == ".svg";
   const std::int64_t classes = matrix.classes();
   const std::int64_t side = std::clamp<std::int64_t>(360 + 36 * classes, 520, 1200);
@@ -153,7 +151,7 @@ constexpr std::int64_t kMostSide = 160;  // side of an image, pixels
 
 std::string text_below(const Dataset& set, const Mistake& mistake,
                        std::span<const std::string> names) {
-  const std::string file = std::filesystem::path(set.file(mistake.sample)).filename().string();
+  const std::string file = fs::path(set.file(mistake.sample)).filename().string();
   return fmt::format("{}\n>{}\n{:.4f}{}{}", name_of_class(names, mistake.label),
                      name_of_class(names, mistake.predicted), mistake.probability,
                      file.empty() ? "" : "\n", file);
@@ -182,8 +180,6 @@ std::optional<Image> mistake_sheet(const Dataset& set, std::span<const Mistake> 
   }
   return image_sheet(rows, kMostSide);
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMostShown = 40;  // classes in the text
 

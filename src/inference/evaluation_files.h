@@ -1,12 +1,12 @@
 // What an evaluation leaves: its numbers as text and JSON, its tables and images as files.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 #include "formats/json.h"
 #include "inference/evaluation.h"
 
@@ -23,9 +23,8 @@ struct EvaluatedModel {
 
 /// The folder of an evaluation by default: RUN/eval, and below it the name of the checkpoint, if
 /// `path` is not the run's folder, and of the data, if they are not its validation split.
-[[nodiscard]] std::filesystem::path evaluation_folder(const StoredModel& stored,
-                                                      const std::filesystem::path& path,
-                                                      const std::string& data);
+[[nodiscard]] fs::path evaluation_folder(const StoredModel& stored, const fs::path& path,
+                                         const std::string& data);
 
 /// For people: what was evaluated, the values, and the table of up to 40 classes.
 [[nodiscard]] std::string text_of(const Evaluation& evaluation, const EvaluatedModel& of);
@@ -34,8 +33,8 @@ struct EvaluatedModel {
 [[nodiscard]] Json json_of(const Evaluation& evaluation, const EvaluatedModel& of);
 
 struct EvaluationFiles {
-  std::filesystem::path folder;
-  std::filesystem::path gnuplot;  // program, or empty: no image of the confusion matrix
+  fs::path folder;
+  fs::path gnuplot;  // program, or empty: no image of the confusion matrix
   std::function<void(const std::string&)> warn;
 };
 

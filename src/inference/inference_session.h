@@ -24,7 +24,7 @@ namespace trainyard {
 
 /// Samples, as the network of a run gets them.
 struct InferenceData {
-  std::unique_ptr<Dataset> set;
+  DatasetPtr set;
   std::unique_ptr<Pipeline> pipeline;             // prepared
   std::optional<ClassWeightPolicy> weights = {};  // weights of the samples
   /// How the split differs from what the run recorded, which --changed-data allowed; on rank 0.

@@ -190,11 +190,10 @@ PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& s
   const Graph network = build_network(run, 1);
   const Shape output = network.values[network.output].shape;
   if (output.elements() != output.c()) {
-    throw Error(ErrorKind::config, run.network.where.text() +
-                                       ": predict is for networks with one prediction for each "
-                                       "sample, but the output of this one is " +
-                                       output.text() +
-                                       "; what a model of text goes on with: train generate");
+    throw config_error(run.network.where.text() +
+                       ": predict is for networks with one prediction for each sample, but the "
+                       "output of this one is " +
+                       output.text() + "; what a model of text goes on with: train generate");
   }
   PredictionForm form{.names = {},
                       .threshold = usual_threshold(run),
@@ -333,7 +332,7 @@ std::string prediction_line(PredictionStyle style, const PredictionForm& form,
   return text_line(form, input, prediction);
 }
 
-std::optional<PredictionFormat> prediction_format(const std::filesystem::path& file) {
+std::optional<PredictionFormat> prediction_format(const fs::path& file) {
   const std::string ending = lower_case(file.extension().string());
   if (ending == ".csv") return PredictionFormat::csv;
   if (ending == ".json") return PredictionFormat::json;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "inference/inference_session.h"
 #include "inference/prediction_inputs.h"
 #include "inference/views.h"
@@ -90,7 +90,7 @@ enum class PredictionStyle { text, csv, json };
 enum class PredictionFormat { csv, json, npy };
 
 /// By the ending of a file's name; none for another ending.
-[[nodiscard]] std::optional<PredictionFormat> prediction_format(const std::filesystem::path& file);
+[[nodiscard]] std::optional<PredictionFormat> prediction_format(const fs::path& file);
 
 /// Collects the predictions: a CSV table and a JSON array of what prediction_line() has, or
 /// prediction_values() of each input as float32 [n, values] in .npy.

@@ -1,7 +1,6 @@
 #include "inference/prediction_inputs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <system_error>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/faults.h"
+#include "base/filesystem.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "config/file_path.h"
@@ -26,16 +26,15 @@
 #include "inference/source_options.h"
 
 namespace trainyard {
-
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
 const Vocabulary& vocabulary_of(const StoredModel& stored) {
   if (stored.vocabulary) return *stored.vocabulary;
-  throw Error(ErrorKind::checkpoint, "'" + stored.run.string() +
-                                         "' has no vocabulary.json, so that it is not known which "
-                                         "tokens texts are made of");
+  throw checkpoint_error(
+      "'" + stored.run.string() +
+      "' has no vocabulary.json, so that it is not known which tokens texts are made of");
 }
 
 /// As open_imdb().
@@ -44,9 +43,9 @@ class ReviewTokens {
   explicit ReviewTokens(const StoredModel& stored)
       : options_(source_options<ImdbOptions>(stored.config)), index_(imdb_word_index(options_)) {
     if (keras_token_texts(index_, options_.vocabulary) == vocabulary_of(stored).words()) return;
-    throw Error(ErrorKind::checkpoint, "the word index below '" + options_.root.string() +
-                                           "' is not that of the run's vocabulary.json; restore "
-                                           "the one that the run was trained with");
+    throw checkpoint_error("the word index below '" + options_.root.string() +
+                           "' is not that of the run's vocabulary.json; restore the one that the "
+                           "run was trained with");
   }
   [[nodiscard]] std::int64_t steps() const { return options_.length; }
   [[nodiscard]] Tokens tokens(const PredictionInput& input) const {
@@ -69,9 +68,8 @@ class WindowTokens {
     const std::string name = "'" + shortened(input.name) + "'";
     Tokens tokens = tokens_of_text(text, vocabulary_, name);
     if (std::ssize(tokens) >= options_.length) return tokens;
-    throw Error(ErrorKind::data, name + ": has " + std::to_string(tokens.size()) +
-                                     " tokens, but the network reads the last " +
-                                     std::to_string(options_.length));
+    throw data_error(name + ": has " + std::to_string(tokens.size()) +
+                     " tokens, but the network reads the last " + std::to_string(options_.length));
   }
 
  private:
@@ -112,8 +110,8 @@ TokenSamples samples_by(const Source& source, const std::vector<PredictionInput>
 
 /// The texts as samples of the run: of source imdb each a whole text, cut and padded at the front;
 /// of source text its last tokens, of which there must be enough. Throws as open_inputs().
-std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const SamplesRecord& samples,
-                                          const std::vector<PredictionInput>& inputs) {
+DatasetPtr tokens_of_inputs(const StoredModel& stored, const SamplesRecord& samples,
+                            const std::vector<PredictionInput>& inputs) {
   const std::string source = source_name(stored.config);
   TokenSamples made;
   if (source == "imdb") {
@@ -123,9 +121,9 @@ std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const Sampl
   } else if (source == "text") {
     made = samples_by(WindowTokens(stored), inputs);
   } else {
-    throw Error(ErrorKind::config, "source '" + source +
-                                       "' of the run makes its samples of no texts; predict reads "
-                                       "those of sources texts, imdb and text");
+    throw config_error("source '" + source +
+                       "' of the run makes its samples of no texts; predict reads those of sources "
+                       "texts, imdb and text");
   }
   const Vocabulary& own = vocabulary_of(stored);
   made.vocabulary = copy_of(own);
@@ -133,8 +131,6 @@ std::unique_ptr<Dataset> tokens_of_inputs(const StoredModel& stored, const Sampl
   made.class_names = samples.class_names;
   return token_set_of(std::move(made));
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
 
@@ -256,9 +252,8 @@ std::vector<PredictionInput> some(std::vector<PredictionInput> inputs, const std
   return inputs;
 }
 
-std::unique_ptr<Dataset> images_of(const RunConfig& run, const SamplesRecord& samples,
-                                   const std::vector<PredictionInput>& inputs,
-                                   const Opening& opening) {
+DatasetPtr images_of(const RunConfig& run, const SamplesRecord& samples,
+                     const std::vector<PredictionInput>& inputs, const Opening& opening) {
   ImageOptions options = image_options(run, samples);
   options.memory_mib = 0;  // each is decoded once, when its batch is made
   ImageFiles files{

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/faults.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "config/file_path.h"
 #include "data/sets/arrays.h"
@@ -68,7 +68,7 @@ std::vector<FeatureRow> table_rows(const TableForm& form, const CellRules& rules
 
 /// How another file is written than the one of these options: as that, but a file named .tsv with
 /// tabs, and one named .csv without; with ragged rows.
-RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file) {
+RowsOptions rows_like(RowsOptions options, const fs::path& file) {
   options.ragged = true;
   const bool tabs = file.extension() == ".tsv", had_tabs = options.separator == Separator::tab;
   if (tabs == had_tabs || (!tabs && file.extension() != ".csv")) return options;
@@ -76,8 +76,6 @@ RowsOptions rows_like(RowsOptions options, const std::filesystem::path& file) {
   options.quotes = {};
   return options;
 }
-
-namespace fs = std::filesystem;
 
 std::string in_file(const std::string& path, std::int64_t line) {
   return path + ":" + std::to_string(line);
@@ -87,16 +85,15 @@ std::string in_file(const std::string& path, std::int64_t line) {
 void require_files(const NamedInputs& named, const std::string& source,
                    const std::vector<std::string>& endings) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::command_line, what + "the run's source '" + source +
-                                             "' reads files that end in " + joined(endings));
+    refuse_command(what + "the run's source '" + source + "' reads files that end in " +
+                   joined(endings));
   };
   if (!named.texts.empty()) refuse("--text: the model of this run reads no texts: ");
   if (named.paths.empty()) refuse("there is nothing to predict: ");
   for (const std::string& path : named.paths) {
     std::error_code ignored;
     if (path != "-" && !fs::exists(path, ignored)) {
-      throw Error(ErrorKind::command_line,
-                  "no file '" + path + "' to predict" + config::near_file(path));
+      refuse_command("no file '" + path + "' to predict" + config::near_file(path));
     }
     const bool known =
         std::ranges::find(endings, fs::path(path).extension().string()) != endings.end();
@@ -107,10 +104,9 @@ void require_files(const NamedInputs& named, const std::string& source,
 /// The only input.
 const std::string& one_file(const NamedInputs& named) {
   if (named.paths.size() == 1) return named.paths[0];
-  throw Error(ErrorKind::command_line, "arrays are predicted a file at a time, but there are " +
-                                           std::to_string(named.paths.size()) + ": '" +
-                                           named.paths[0] + "', '" + named.paths[1] +
-                                           "'...; call predict for each");
+  refuse_command("arrays are predicted a file at a time, but there are " +
+                 std::to_string(named.paths.size()) + ": '" + named.paths[0] + "', '" +
+                 named.paths[1] + "'...; call predict for each");
 }
 
 PredictionRows table_inputs(const StoredModel& stored, const SamplesRecord& samples,
@@ -142,16 +138,16 @@ PredictionRows table_inputs(const StoredModel& stored, const SamplesRecord& samp
 }
 
 /// An .npz file has the arrays under the run's names, a .npy file is x.
-std::unique_ptr<Dataset> arrays_in(const StoredModel& stored, const SamplesRecord& samples,
-                                   const NamedInputs& named) {
+DatasetPtr arrays_in(const StoredModel& stored, const SamplesRecord& samples,
+                     const NamedInputs& named) {
   require_files(named, "arrays", {".npz", ".npy"});
   const std::string& path = one_file(named);
   auto options = source_options<ArraysOptions>(stored.config);
   const bool archive = fs::path(path).extension() == ".npz", files = options.file.empty();
   if (!archive && !options.lengths.empty()) {
-    throw Error(ErrorKind::data, "'" + path +
-                                     "' has no lengths, which the run's samples have; save both "
-                                     "in an .npz file, as 'x' and 'lengths'");
+    throw data_error("'" + path +
+                     "' has no lengths, which the run's samples have; save both in an .npz file, "
+                     "as 'x' and 'lengths'");
   }
   if (!archive || files) options.x = std::string(archive ? "x" : path);
   if (archive && files && !options.lengths.empty()) options.lengths = std::string("lengths");
@@ -161,8 +157,8 @@ std::unique_ptr<Dataset> arrays_in(const StoredModel& stored, const SamplesRecor
   return open_arrays(options);
 }
 
-std::unique_ptr<Dataset> tensors_in(const StoredModel& stored, const SamplesRecord& samples,
-                                    const NamedInputs& named) {
+DatasetPtr tensors_in(const StoredModel& stored, const SamplesRecord& samples,
+                      const NamedInputs& named) {
   require_files(named, "tensors", {".safetensors"});
   auto options = source_options<TensorsOptions>(stored.config);
   options.file = one_file(named);
@@ -210,7 +206,7 @@ PredictionRows open_rows(const StoredModel& stored, const SamplesRecord& samples
 }
 
 InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
-                           std::unique_ptr<Dataset> set) {
+                           DatasetPtr set) {
   InferenceData data{
       .set = std::move(set), .pipeline = nullptr, .faults = std::make_shared<Faults>()};
   data.pipeline = pipeline_for(stored, samples, *data.set);

@@ -1,7 +1,6 @@
 // What `train predict` predicts of files with many samples each: tables, arrays and tensors.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +14,7 @@ namespace trainyard {
 struct PredictionRows {
   std::vector<PredictionInput> inputs = {};  // inputs that can be predicted
   std::vector<std::string> faults = {};      // faults of the others
-  std::unique_ptr<Dataset> set = nullptr;    // inputs with labels of 0; null: there are none
+  DatasetPtr set = nullptr;                  // inputs with labels of 0; null: there are none
 };
 
 /// Whether these inputs are such files: of a run of source table or arrays, and of one of source
@@ -32,7 +31,7 @@ struct PredictionRows {
                                        const NamedInputs& named);
 /// The samples of `set` for the model.
 [[nodiscard]] InferenceData data_of_rows(const StoredModel& stored, const SamplesRecord& samples,
-                                         std::unique_ptr<Dataset> set);
+                                         DatasetPtr set);
 
 /// The column of rows that has a run's texts, or the paths of its images.
 struct ColumnRows {
@@ -43,7 +42,7 @@ struct ColumnRows {
 /// The columns of a run of source texts or image_list.
 [[nodiscard]] std::optional<ColumnRows> column_rows(const StoredModel& stored);
 /// True for .csv and .tsv.
-[[nodiscard]] bool is_table_name(const std::filesystem::path& path);
+[[nodiscard]] bool is_table_name(const fs::path& path);
 /// A cell of the column for each row, named FILE:LINE; a row without one has a fault. Throws
 /// Error{data} as read_rows(), and for a column that is missing.
 [[nodiscard]] std::vector<PredictionInput> rows_of_column(const std::string& path,

@@ -13,8 +13,8 @@ Shape common_shape(const SamplesRecord& run, const Dataset& set) {
   const Shape own = set.image_shape();
   const bool sized = own[1] > 0 && run.image[1] > 0;
   if (sized ? own == run.image : own[0] == run.image[0]) return own[1] == 0 ? own : run.image;
-  throw Error(ErrorKind::data,
-              "the samples are " + sample_text(set) + ", but the run's are " + run.image.text());
+  throw data_error("the samples are " + sample_text(set) + ", but the run's are " +
+                   run.image.text());
 }
 
 }  // namespace
@@ -25,19 +25,17 @@ std::string source_name(const RunConfig& run) {
 
 ImageOptions image_options(const RunConfig& run, const SamplesRecord& samples) {
   if (!samples.eight_bit) {
-    throw Error(ErrorKind::config,
-                "the run was not trained with images: the samples of source '" + source_name(run) +
-                    "' are " +
-                    (samples.image == kNoImage
-                         ? "sequences"
-                         : "numbers " + samples.image.text() + " of any size, not 0 to 255"));
+    throw config_error("the run was not trained with images: the samples of source '" +
+                       source_name(run) + "' are " +
+                       (samples.image == kNoImage
+                            ? "sequences"
+                            : "numbers " + samples.image.text() + " of any size, not 0 to 255"));
   }
   const std::int64_t channels = samples.image[0];
   if (channels != 1 && channels != 3) {
-    throw Error(ErrorKind::config,
-                "the samples of the run have " + std::to_string(channels) +
-                    " channels, and images are read with 1 (grey) or 3 (colour); evaluate it on "
-                    "a split of its own data");
+    throw config_error("the samples of the run have " + std::to_string(channels) +
+                       " channels, and images are read with 1 (grey) or 3 (colour); evaluate it on "
+                       "a split of its own data");
   }
   ImageOptions options;
   const std::string name = source_name(run);

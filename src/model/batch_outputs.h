@@ -38,7 +38,7 @@ class BatchOutputs {
   Model& model_;
   DeviceArray<std::byte> memory_;
   TensorView plain_;  // in the arithmetic type
-  std::unique_ptr<Executor> reorder_;
+  ExecutorPtr reorder_;
   std::array<Sent, 2> sent_;
   std::size_t sends_ = 0, takes_ = 0;
 };

@@ -72,8 +72,8 @@ class OutputRows {
  private:
   const Compute& compute_;
   ModelMemory& memory_;
-  TensorView plain_;                   // the batch's outputs, in the arithmetic type
-  std::unique_ptr<Executor> reorder_;  // writes them
+  TensorView plain_;     // the batch's outputs, in the arithmetic type
+  ExecutorPtr reorder_;  // writes them
   std::int64_t samples_, width_;
 };
 
@@ -185,10 +185,10 @@ class Model {
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
   std::unique_ptr<BatchResults> train_results_, eval_results_;
-  std::unique_ptr<Executor> pack_;  // packs all weights; null: the executors read them as they are
+  ExecutorPtr pack_;  // packs all weights; null: the executors read them as they are
   std::unique_ptr<OutputRows> output_rows_;
   // From the host's images to the first layer's, by BatchMemory::slot(); empty: not needed.
-  std::vector<std::unique_ptr<Executor>> reorder_images_;
+  std::vector<ExecutorPtr> reorder_images_;
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialTransform>> spatial_;  // transforms of the batch, with those

@@ -145,12 +145,10 @@ void require_program_memory(const Device& device, std::int64_t threads) {
   const std::size_t free = device.free_bytes();
   const std::size_t needed = kLibraryBytes + static_cast<std::size_t>(threads) * kThreadBytes;
   if (free == 0 || needed <= free) return;
-  throw Error(
-      ErrorKind::memory,
-      fmt::format("out of memory: training on {} threads takes {:.0f} MiB besides the model, "
-                  "but {:.1f} MiB are free, limited by {}; raise that limit, or use fewer "
-                  "'threads' and 'data.workers'",
-                  threads, mebibytes(needed), mebibytes(free), device.memory_bound()));
+  throw memory_error(fmt::format(
+      "out of memory: training on {} threads takes {:.0f} MiB besides the model, but {:.1f} MiB "
+      "are free, limited by {}; raise that limit, or use fewer 'threads' and 'data.workers'",
+      threads, mebibytes(needed), mebibytes(free), device.memory_bound()));
 }
 
 void require_memory(const ModelPrograms& programs, const Device& device, const TrainingGraph& graph,
@@ -163,10 +161,9 @@ void require_memory(const ModelPrograms& programs, const Device& device, const T
   const std::int64_t fits = largest_batch(free, batch - 1, [&](std::int64_t smaller) {
     return forecast(make_programs(with_batch(graph, smaller), executors, options)).total();
   });
-  throw Error(ErrorKind::memory,
-              fmt::format("out of memory on {}: {:.1f} MiB are free, limited by {}; {}; {}",
-                          device.name(), mebibytes(free), device.memory_bound(),
-                          text_of(forecast(programs)), advice(fits, batch)));
+  throw memory_error(fmt::format("out of memory on {}: {:.1f} MiB are free, limited by {}; {}; {}",
+                                 device.name(), mebibytes(free), device.memory_bound(),
+                                 text_of(forecast(programs)), advice(fits, batch)));
 }
 
 }  // namespace trainyard

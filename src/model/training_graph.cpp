@@ -117,9 +117,9 @@ class Attacher {
       }
     }
     if (masks.size() == 1) return *masks.begin();
-    throw Error(ErrorKind::config,
-                "the losses are of sequences with and without padding, but share the weights of "
-                "their positions; mask all of these outputs, or none");
+    throw config_error(
+        "the losses are of sequences with and without padding, but share the weights of their "
+        "positions; mask all of these outputs, or none");
   }
 
   /// The input of this field, added if it is new.
@@ -130,8 +130,7 @@ class Attacher {
     if (found != objectives_.fields.end()) return add_input(*found);
     std::vector<std::string> names;
     for (const SampleField& one : objectives_.fields) names.push_back(one.name);
-    throw Error(ErrorKind::config,
-                "the data have no field '" + name + "'; their fields are " + listed(names));
+    throw config_error("the data have no field '" + name + "'; their fields are " + listed(names));
   }
 
   ValueId add_input(const SampleField& of) {
@@ -149,11 +148,11 @@ class Attacher {
     for (const auto& loss : objectives_.losses) {
       if (loss->values().output == metric.output) return field(loss->values().target);
     }
-    throw Error(ErrorKind::config,
-                "metric '" + column_of(metric) + "' compares " +
-                    (metric.output.empty() ? "the last layer" : "output '" + metric.output + "'") +
-                    " with the target of its loss, but no loss is on it; add one to 'heads' or "
-                    "remove the metric");
+    throw config_error(
+        "metric '" + column_of(metric) + "' compares " +
+        (metric.output.empty() ? "the last layer" : "output '" + metric.output + "'") +
+        " with the target of its loss, but no loss is on it; add one to 'heads' or remove the "
+        "metric");
   }
 
   ValueId append(const std::string& path, std::shared_ptr<const Op> op,
@@ -183,9 +182,9 @@ class Attacher {
     const std::int64_t rows = graph_.values[output].shape.n();
     const std::int64_t loss_rows = graph_.values[result_.loss].shape.n();
     if (rows != loss_rows) {
-      throw Error(ErrorKind::config, "metric '" + column + "' counts " + std::to_string(rows) +
-                                         " rows in a batch, the loss " + std::to_string(loss_rows) +
-                                         "; both are of samples, or both of positions");
+      throw config_error("metric '" + column + "' counts " + std::to_string(rows) +
+                         " rows in a batch, the loss " + std::to_string(loss_rows) +
+                         "; both are of samples, or both of positions");
     }
     const std::int64_t width = metric_width(graph_.values[output].shape);
     result_.metrics.push_back({std::move(op), std::move(column), output, width});
@@ -193,11 +192,9 @@ class Attacher {
 
   void add_split_metric(const std::shared_ptr<const Metric>& op) {
     if (result_.positions > 1) {
-      throw Error(ErrorKind::config, "metric '" + column_of(*op) +
-                                         "' needs one label of each sample, but the network "
-                                         "predicts at " +
-                                         std::to_string(result_.positions) +
-                                         " positions; remove it");
+      throw config_error("metric '" + column_of(*op) +
+                         "' needs one label of each sample, but the network predicts at " +
+                         std::to_string(result_.positions) + " positions; remove it");
     }
     result_.metrics.push_back({.op = op, .column = column_of(*op), .output = -1, .width = 0});
   }
@@ -228,9 +225,8 @@ ValueId output_named(const Graph& network, const std::string& name) {
   if (found != network.outputs.end()) return found->value;
   std::vector<std::string> names;
   for (const NamedOutput& output : network.outputs) names.push_back(output.name);
-  throw Error(ErrorKind::config, "the network has no output '" + name +
-                                     "'; its named outputs are " + listed(names) +
-                                     " (the key 'outputs' of the network names them)");
+  throw config_error("the network has no output '" + name + "'; its named outputs are " +
+                     listed(names) + " (the key 'outputs' of the network names them)");
 }
 
 std::vector<std::string> field_names(const TrainingGraph& graph) {
@@ -303,13 +299,12 @@ void require_whitenable(const Graph& network) {
     const bool plain = conv != nullptr && node.inputs[0] == network.inputs[0] &&
                        conv->values().groups == 1 && conv->values().dilation == config::Pair{};
     if (plain && own[0].shape[0] == 2 * values) continue;
-    throw Error(ErrorKind::config,
-                fmt::format("{}: 'init: whitening' requires a convolution of the network's input, "
-                            "without groups and dilation, with two filters for each value of a "
-                            "patch, found {}",
-                            node.where.text(),
-                            plain ? fmt::format("{} filters; use {}", own[0].shape[0], 2 * values)
-                                  : "'" + node.path + "'"));
+    throw config_error(
+        fmt::format("{}: 'init: whitening' requires a convolution of the network's input, without "
+                    "groups and dilation, with two filters for each value of a patch, found {}",
+                    node.where.text(),
+                    plain ? fmt::format("{} filters; use {}", own[0].shape[0], 2 * values)
+                          : "'" + node.path + "'"));
   }
 }
 

@@ -72,7 +72,7 @@ namespace {
 /// The YAML name, help and reader of an activation.
 template <class Function>
 config::Kind<Op> kind_of() {
-  return {Function::kName, Function::kHelp, [](config::Fields& fields) -> std::unique_ptr<Op> {
+  return {Function::kName, Function::kHelp, [](config::Fields& fields) -> OpPtr {
             Function function;
             if constexpr (requires { declare(fields, function); }) declare(fields, function);
             return std::make_unique<ActivationOp<Function>>(function);

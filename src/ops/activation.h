@@ -4,7 +4,6 @@
 // Softmax, and prelu with a learned slope.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>

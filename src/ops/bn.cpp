@@ -93,21 +93,21 @@ Contract BnOp::contract() const {
           .layouts = Contract::Layouts::same};
 }
 
-std::unique_ptr<Op> BnOp::with_relu() const {
+OpPtr BnOp::with_relu() const {
   if (attributes_.relu) return nullptr;
   BnAttributes attributes = attributes_;
   attributes.relu = true;
   return std::make_unique<BnOp>(attributes);
 }
 
-std::unique_ptr<Op> BnOp::with_sum_and_relu() const {
+OpPtr BnOp::with_sum_and_relu() const {
   if (attributes_.relu) return nullptr;
   BnAttributes attributes = attributes_;
   attributes.relu = attributes.residual = true;
   return std::make_unique<BnOp>(attributes);
 }
 
-std::unique_ptr<Op> BnOp::with_fixed_statistics() const {
+OpPtr BnOp::with_fixed_statistics() const {
   BnAttributes attributes = attributes_;
   attributes.fixed = true;
   attributes.sync = false;

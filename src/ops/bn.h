@@ -44,10 +44,10 @@ class BnOp final : public Op {
   [[nodiscard]] int arity() const override { return attributes_.residual ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
-  [[nodiscard]] std::unique_ptr<Op> with_relu() const override;
-  [[nodiscard]] std::unique_ptr<Op> with_sum_and_relu() const override;
+  [[nodiscard]] OpPtr with_relu() const override;
+  [[nodiscard]] OpPtr with_sum_and_relu() const override;
   /// The same with fixed statistics, which need no `sync`.
-  [[nodiscard]] std::unique_ptr<Op> with_fixed_statistics() const;
+  [[nodiscard]] OpPtr with_fixed_statistics() const;
   [[nodiscard]] std::string attributes() const override;
 
  private:

@@ -70,7 +70,7 @@ class ConvOp final : public ConvolutionOp {
 
   [[nodiscard]] std::string_view type() const override { return "conv"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] std::unique_ptr<Op> without_bias() const override {
+  [[nodiscard]] OpPtr without_bias() const override {
     return values().bias ? std::make_unique<ConvOp>(attributes_without_bias()) : nullptr;
   }
   [[nodiscard]] std::string attributes() const override { return "{" + text_of(values()) + "}"; }
@@ -95,7 +95,7 @@ class ConvTransposeOp final : public ConvolutionOp {
 
   [[nodiscard]] std::string_view type() const override { return "conv_transpose"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] std::unique_ptr<Op> without_bias() const override {
+  [[nodiscard]] OpPtr without_bias() const override {
     if (!values().bias) return nullptr;
     return std::make_unique<ConvTransposeOp>(
         ConvTransposeAttributes{attributes_without_bias(), output_pad_});

@@ -45,7 +45,7 @@ Contract DenseOp::contract() const {
           .layouts = values().per_position ? Layouts::rows : Layouts::plain};
 }
 
-std::unique_ptr<Op> DenseOp::without_bias() const {
+OpPtr DenseOp::without_bias() const {
   if (!values().bias) return nullptr;
   DenseAttributes attributes = values();
   attributes.bias = false;

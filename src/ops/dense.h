@@ -26,7 +26,7 @@ class DenseOp final : public OpWith<DenseAttributes> {
   [[nodiscard]] std::string_view type() const override { return "dense"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
-  [[nodiscard]] std::unique_ptr<Op> without_bias() const override;
+  [[nodiscard]] OpPtr without_bias() const override;
   [[nodiscard]] std::string attributes() const override;
 };
 

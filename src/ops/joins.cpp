@@ -8,13 +8,10 @@
 
 namespace trainyard {
 
-namespace {
-
-/// One output of the inputs' shape. Throws ShapeError unless there are at least two inputs, all of
-/// the same shape.
-Signature infer_same_shapes(std::string_view op, std::span<const Shape> inputs) {
+Signature JoinOp::infer(std::span<const Shape> inputs) const {
   if (inputs.size() < 2) {
-    throw ShapeError(fmt::format("{} needs at least two branches, found {}", op, inputs.size()));
+    throw ShapeError(
+        fmt::format("{} needs at least two branches, found {}", type(), inputs.size()));
   }
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i] == inputs[0]) continue;
@@ -22,12 +19,6 @@ Signature infer_same_shapes(std::string_view op, std::span<const Shape> inputs) 
                                  inputs[0].text(), inputs[i].text(), i));
   }
   return {.outputs = {inputs[0]}};
-}
-
-}  // namespace
-
-Signature AddOp::infer(std::span<const Shape> inputs) const {
-  return infer_same_shapes("add", inputs);
 }
 
 Contract AddOp::contract() const {
@@ -42,7 +33,7 @@ Contract AddOp::contract() const {
   return contract;
 }
 
-std::unique_ptr<Op> AddOp::with_relu() const {
+OpPtr AddOp::with_relu() const {
   if (values().relu) return nullptr;
   return std::make_unique<AddOp>(AddAttributes{.relu = true});
 }
@@ -101,15 +92,11 @@ Signature MultiplyOp::infer(std::span<const Shape> inputs) const {
     signature.outputs = {map};
     return signature;
   }
-  return infer_same_shapes("multiply", inputs);
+  return JoinOp::infer(inputs);
 }
 
 Contract MultiplyOp::contract() const {
   return {.backward_reads_inputs = true, .keeps_steps = true};
-}
-
-Signature AverageOp::infer(std::span<const Shape> inputs) const {
-  return infer_same_shapes("average", inputs);
 }
 
 Contract AverageOp::contract() const {
@@ -119,16 +106,8 @@ Contract AverageOp::contract() const {
           .keeps_steps = true};
 }
 
-Signature MaximumOp::infer(std::span<const Shape> inputs) const {
-  return infer_same_shapes("maximum", inputs);
-}
-
 Contract MaximumOp::contract() const {
   return {.backward_reads_inputs = true, .keeps_steps = true};
-}
-
-Signature MinimumOp::infer(std::span<const Shape> inputs) const {
-  return infer_same_shapes("minimum", inputs);
 }
 
 Contract MinimumOp::contract() const {

@@ -15,6 +15,13 @@
 namespace trainyard {
 namespace {
 
+/// The counts of one class over a split.
+struct ClassCounts {
+  double right = 0;      // samples predicted as the class that have its label
+  double predicted = 0;  // samples predicted as the class
+  double labelled = 0;   // samples with its label
+};
+
 double precision(const ClassCounts& counts) {
   return counts.predicted > 0 ? counts.right / counts.predicted : 0;
 }
@@ -24,6 +31,12 @@ double recall(const ClassCounts& counts) {
 double f1(const ClassCounts& counts) {
   const double both = counts.predicted + counts.labelled;
   return both > 0 ? 2 * counts.right / both : 0;
+}
+
+/// The counts of class `index` among sums [3, classes].
+ClassCounts counts_of_class(std::span<const double> sums, std::int64_t index) {
+  const std::size_t classes = sums.size() / 3, at = static_cast<std::size_t>(index);
+  return {.right = sums[at], .predicted = sums[classes + at], .labelled = sums[2 * classes + at]};
 }
 
 double micro_f1(std::span<const double> sums) {
@@ -37,30 +50,34 @@ double micro_f1(std::span<const double> sums) {
   return f1(all);
 }
 
-double weighted_f1(std::span<const double> sums) {
-  double total = 0, labelled = 0;
+/// The mean of `value` over the classes, each with its weight; 0 if all weights are.
+double weighted_mean(std::span<const double> sums, double (*value)(const ClassCounts&),
+                     double (*weight)(const ClassCounts&)) {
+  double total = 0, weights = 0;
   for (std::int64_t c = 0; c < std::ssize(sums) / 3; ++c) {
     const ClassCounts counts = counts_of_class(sums, c);
-    total += counts.labelled * f1(counts);
-    labelled += counts.labelled;
+    total += weight(counts) * value(counts);
+    weights += weight(counts);
   }
-  return labelled > 0 ? total / labelled : 0;
+  return weights > 0 ? total / weights : 0;
+}
+
+double weighted_f1(std::span<const double> sums) {
+  return weighted_mean(sums, f1, [](const ClassCounts& counts) { return counts.labelled; });
 }
 
 double balanced_accuracy(std::span<const double> sums) {
-  double total = 0, present = 0;
-  for (std::int64_t c = 0; c < std::ssize(sums) / 3; ++c) {
-    const ClassCounts counts = counts_of_class(sums, c);
-    if (counts.labelled == 0) continue;
-    total += recall(counts);
-    ++present;
-  }
-  return present > 0 ? total / present : 0;
+  return weighted_mean(sums, recall,
+                       [](const ClassCounts& counts) { return counts.labelled > 0 ? 1.0 : 0.0; });
 }
 
+/// The mean of `ratio` over the classes that occur as a label or as a prediction, scikit-learn's
+/// 'macro' average.
 template <double (*ratio)(const ClassCounts&)>
 double macro(std::span<const double> sums) {
-  return mean_over_classes(sums, ratio);
+  return weighted_mean(sums, ratio, [](const ClassCounts& counts) {
+    return counts.predicted + counts.labelled > 0 ? 1.0 : 0.0;
+  });
 }
 
 constexpr std::array<ClassRatio, 9> kRatios{{
@@ -121,24 +138,6 @@ std::shared_ptr<const Metric> TopKOp::with_threshold(double threshold) const {
   const auto metric = std::make_shared<TopKOp>(type_, attributes);
   metric->output = output;
   return metric;
-}
-
-ClassCounts counts_of_class(std::span<const double> sums, std::int64_t index) {
-  const std::size_t classes = sums.size() / 3, at = static_cast<std::size_t>(index);
-  return {.right = sums[at], .predicted = sums[classes + at], .labelled = sums[2 * classes + at]};
-}
-
-double mean_over_classes(std::span<const double> sums, double (*ratio)(const ClassCounts&)) {
-  const auto classes = static_cast<std::int64_t>(sums.size() / 3);
-  double total = 0;
-  std::int64_t present = 0;
-  for (std::int64_t c = 0; c < classes; ++c) {
-    const ClassCounts counts = counts_of_class(sums, c);
-    if (counts.predicted + counts.labelled == 0) continue;
-    total += ratio(counts);
-    ++present;
-  }
-  return present > 0 ? total / static_cast<double>(present) : 0;
 }
 
 ClassMetricOp::ClassMetricOp(std::string_view type, std::optional<double> threshold)

@@ -81,21 +81,6 @@ class TopKOp final : public Metric {
   TopKAttributes attributes_;
 };
 
-/// The counts of one class over a split.
-struct ClassCounts {
-  double right = 0;      // samples predicted as the class that have its label
-  double predicted = 0;  // samples predicted as the class
-  double labelled = 0;   // samples with its label
-};
-
-/// The counts of class `index` among sums [3, classes].
-[[nodiscard]] ClassCounts counts_of_class(std::span<const double> sums, std::int64_t index);
-
-/// The mean of `ratio` over the classes that occur as a label or as a prediction, scikit-learn's
-/// 'macro' average; 0 if there is none.
-[[nodiscard]] double mean_over_classes(std::span<const double> sums,
-                                       double (*ratio)(const ClassCounts&));
-
 /// What a metric makes of the classes' counts, sums [3, classes]. A ratio whose denominator is 0
 /// counts as 0, as in scikit-learn.
 struct ClassRatio {

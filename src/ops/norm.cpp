@@ -30,7 +30,7 @@ void declare_norm(config::Fields& fields, NormAttributes& norm) {
 }
 
 template <NormKind kind>
-std::unique_ptr<Op> read_norm(config::Fields& fields) {
+OpPtr read_norm(config::Fields& fields) {
   NormAttributes attributes;
   attributes.kind = kind;
   declare_norm(fields, attributes);
@@ -39,28 +39,9 @@ std::unique_ptr<Op> read_norm(config::Fields& fields) {
 
 }  // namespace
 
-std::string_view NormOp::type() const {
-  switch (values().kind) {
-    case NormKind::layer:
-      return "layer_norm";
-    case NormKind::group:
-      return "group_norm";
-    case NormKind::instance:
-      break;
-  }
-  return "instance_norm";
-}
-
 std::int64_t NormOp::groups_of(std::int64_t channels) const {
-  switch (values().kind) {
-    case NormKind::layer:
-      return 1;
-    case NormKind::group:
-      return values().groups;
-    case NormKind::instance:
-      break;
-  }
-  return channels;
+  if (values().kind == NormKind::group) return values().groups;
+  return values().kind == NormKind::layer ? 1 : channels;
 }
 
 Signature NormOp::infer(std::span<const Shape> inputs) const {

@@ -16,6 +16,9 @@ struct NormAttributes {
   bool scale = true;   // gamma
   bool center = true;  // beta
 };
+[[nodiscard]] constexpr config::Words<NormAttributes::Kind> words(NormAttributes::Kind) {
+  return {"layer_norm", "group_norm", "instance_norm"};
+}
 
 /// [n, c] or [n, c, h, w] to the same shape. YAML names: layer_norm, over the channels of each
 /// pixel (Keras, ConvNeXt); group_norm, over neighbouring channels of a whole map; instance_norm,
@@ -26,7 +29,7 @@ class NormOp final : public OpWith<NormAttributes, ChannelParameterOp> {
   using OpWith::OpWith;
   [[nodiscard]] bool over_pixels() const { return values().kind == NormAttributes::Kind::layer; }
   [[nodiscard]] std::int64_t groups_of(std::int64_t channels) const;
-  [[nodiscard]] std::string_view type() const override;
+  [[nodiscard]] std::string_view type() const override { return config::word_of(values().kind); }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] std::string attributes() const override;
   [[nodiscard]] bool keeps_steps() const override { return over_pixels(); }

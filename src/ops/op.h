@@ -127,11 +127,12 @@ struct ShapeError : std::runtime_error {
 };
 
 class Op;
+using OpPtr = std::unique_ptr<Op>;
 
 /// The layers of one that reads its input in two ways, and the name of the op that joins what they
 /// put out; null and "": the layer is itself.
 struct TwoWays {
-  std::unique_ptr<Op> forwards, backwards;
+  OpPtr forwards, backwards;
   std::string_view join;
 };
 
@@ -147,14 +148,14 @@ class Op {
   [[nodiscard]] virtual Signature infer(std::span<const Shape> inputs) const = 0;
   [[nodiscard]] virtual Contract contract() const = 0;
   /// The same op with a mask as its last input (Contract::masked); null: it reads none.
-  [[nodiscard]] virtual std::unique_ptr<Op> with_mask() const { return nullptr; }
+  [[nodiscard]] virtual OpPtr with_mask() const { return nullptr; }
   /// What the graph has in place of the op (bidirectional).
   [[nodiscard]] virtual TwoWays two_ways() const { return {}; }
   /// Forms that fusions give an op; null: it has no such form, or is of it.
   /// y = max(op(x), 0); y = max(op(x) + z, 0), where z is a second input; without its bias.
-  [[nodiscard]] virtual std::unique_ptr<Op> with_relu() const { return nullptr; }
-  [[nodiscard]] virtual std::unique_ptr<Op> with_sum_and_relu() const { return nullptr; }
-  [[nodiscard]] virtual std::unique_ptr<Op> without_bias() const { return nullptr; }
+  [[nodiscard]] virtual OpPtr with_relu() const { return nullptr; }
+  [[nodiscard]] virtual OpPtr with_sum_and_relu() const { return nullptr; }
+  [[nodiscard]] virtual OpPtr without_bias() const { return nullptr; }
   /// The attributes as YAML flow text ("{filters: 16, kernel: [3, 3], ...}"), for the resolved
   /// config, summaries and the plan hash.
   [[nodiscard]] virtual std::string attributes() const { return "{}"; }
@@ -165,13 +166,13 @@ class Op {
 
 /// The reader of an op with attributes that `declare` reads, and of one without.
 template <class OpType, class Attributes>
-std::unique_ptr<Op> read_op(config::Fields& fields) {
+OpPtr read_op(config::Fields& fields) {
   Attributes attributes;
   declare(fields, attributes);
   return std::make_unique<OpType>(attributes);
 }
 template <class OpType>
-std::unique_ptr<Op> read_plain_op(config::Fields& /*fields*/) {
+OpPtr read_plain_op(config::Fields& /*fields*/) {
   return std::make_unique<OpType>();
 }
 

@@ -46,7 +46,7 @@ void declare_pool(config::Fields& fields, PoolAttributes& pool) {
 }
 
 template <PoolKind kind, bool global>
-std::unique_ptr<Op> read_pool(config::Fields& fields) {
+OpPtr read_pool(config::Fields& fields) {
   PoolAttributes attributes;
   attributes.kind = kind;
   attributes.global = global;

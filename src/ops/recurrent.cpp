@@ -99,7 +99,7 @@ void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
 }
 
 template <Cell cell>
-std::unique_ptr<Op> read_recurrent(config::Fields& fields) {
+OpPtr read_recurrent(config::Fields& fields) {
   RecurrentAttributes attributes;
   attributes.cell = cell;
   declare_recurrent(fields, attributes);
@@ -191,7 +191,7 @@ Contract RecurrentOp::contract() const {
           .layouts = Contract::Layouts::rows};
 }
 
-std::unique_ptr<Op> RecurrentOp::with_mask() const {
+OpPtr RecurrentOp::with_mask() const {
   RecurrentAttributes masked = values();
   masked.mask = true;
   return std::make_unique<RecurrentOp>(masked);

@@ -77,7 +77,7 @@ class RecurrentOp final : public OpWith<RecurrentAttributes> {
   [[nodiscard]] int arity() const override { return values().mask ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
-  [[nodiscard]] std::unique_ptr<Op> with_mask() const override;
+  [[nodiscard]] OpPtr with_mask() const override;
   [[nodiscard]] TwoWays two_ways() const override;
   [[nodiscard]] std::string attributes() const override;
 };

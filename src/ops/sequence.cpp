@@ -79,7 +79,7 @@ Signature PoolStepsOp::infer(std::span<const Shape> inputs) const {
   return {.outputs = {{input.n(), input.c()}}};
 }
 
-std::unique_ptr<Op> PoolStepsOp::with_mask() const {
+OpPtr PoolStepsOp::with_mask() const {
   return std::make_unique<PoolStepsOp>(PoolStepsAttributes{.kind = values().kind, .mask = true});
 }
 
@@ -90,7 +90,7 @@ std::string PoolStepsOp::attributes() const {
 
 namespace {
 
-std::unique_ptr<Op> read_pool_steps(config::Fields& fields) {
+OpPtr read_pool_steps(config::Fields& fields) {
   PoolStepsAttributes pool;
   fields.field("kind", pool.kind, "average, maximum or last");
   fields.field("mask", pool.mask,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "ops/op_with.h"
@@ -63,7 +62,7 @@ class PoolStepsOp final : public OpWith<PoolStepsAttributes> {
     return {
         .backward_reads_inputs = true, .masked = values().mask, .layouts = Contract::Layouts::rows};
   }
-  [[nodiscard]] std::unique_ptr<Op> with_mask() const override;
+  [[nodiscard]] OpPtr with_mask() const override;
   [[nodiscard]] std::string attributes() const override;
 };
 

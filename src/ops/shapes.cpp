@@ -60,7 +60,7 @@ void declare_margins(config::Fields& fields, Margins& margins, const char* help)
   fields.field("right", margins.right, "columns to the right", kLimits);
 }
 
-std::unique_ptr<Op> read_pad(config::Fields& fields) {
+OpPtr read_pad(config::Fields& fields) {
   ShiftAttributes attributes;
   attributes.kind = ShiftKind::pad;
   declare_margins(fields, attributes.margins, "pixels added on each side; one number or [h, w]");
@@ -71,14 +71,14 @@ std::unique_ptr<Op> read_pad(config::Fields& fields) {
   return std::make_unique<ShiftOp>(attributes);
 }
 
-std::unique_ptr<Op> read_crop(config::Fields& fields) {
+OpPtr read_crop(config::Fields& fields) {
   ShiftAttributes attributes;
   attributes.kind = ShiftKind::crop;
   declare_margins(fields, attributes.margins, "pixels removed on each side; one number or [h, w]");
   return std::make_unique<ShiftOp>(attributes);
 }
 
-std::unique_ptr<Op> read_slice(config::Fields& fields) {
+OpPtr read_slice(config::Fields& fields) {
   ShiftAttributes attributes;
   attributes.kind = ShiftKind::slice;
   fields.required("begin", attributes.begin, "the first element; below 0: counted from the end",
@@ -92,18 +92,6 @@ std::unique_ptr<Op> read_slice(config::Fields& fields) {
 }
 
 }  // namespace
-
-std::string_view ShiftOp::type() const {
-  switch (values().kind) {
-    case ShiftKind::pad:
-      return "pad";
-    case ShiftKind::crop:
-      return "crop";
-    case ShiftKind::slice:
-      break;
-  }
-  return "slice";
-}
 
 ShiftOp::Origin ShiftOp::origin_in(const Shape& input) const {
   const Margins& margins = values().margins;
@@ -194,7 +182,7 @@ std::optional<AxisOrder> order_of(const std::vector<std::string>& axes) {
   return order;
 }
 
-std::unique_ptr<Op> read_permute(config::Fields& fields) {
+OpPtr read_permute(config::Fields& fields) {
   std::vector<std::string> axes{"c", "h", "w"};
   fields.rest("axes", axes, "the input's axes in the order of the output: c, h and w, each once");
   const std::optional<AxisOrder> order = order_of(axes);
@@ -234,7 +222,7 @@ bool are_extents(const std::vector<std::int64_t>& extents) {
   return known && std::ranges::count(extents, -1) <= 1;
 }
 
-std::unique_ptr<Op> read_reshape(config::Fields& fields) {
+OpPtr read_reshape(config::Fields& fields) {
   std::vector<std::int64_t> extents;
   fields.rest("shape", extents, "[features] or [channels, height, width]; -1: what is left over",
               {.minimum = -1, .maximum = kMostChannels});
@@ -297,7 +285,7 @@ std::string OneHotOp::attributes() const {
 
 namespace {
 
-std::unique_ptr<Op> read_one_hot(config::Fields& fields) {
+OpPtr read_one_hot(config::Fields& fields) {
   std::int64_t vocabulary = 1;
   declare_vocabulary(fields, vocabulary);
   return std::make_unique<OneHotOp>(vocabulary);

@@ -45,6 +45,9 @@ struct ShiftAttributes {
   std::int64_t end = 0;              // slice; 0 or below: from the end
   std::int64_t step = 1;             // slice: every step-th element
 };
+[[nodiscard]] constexpr config::Words<ShiftAttributes::Kind> words(ShiftAttributes::Kind) {
+  return {"pad", "crop", "slice"};
+}
 
 /// [n, c, h, w] to a smaller or larger map; slice also [n, c] to fewer channels. YAML names: pad,
 /// crop, slice.
@@ -56,7 +59,7 @@ class ShiftOp final : public OpWith<ShiftAttributes> {
     std::int64_t c = 0, h = 0, w = 0;
   };
   [[nodiscard]] Origin origin_in(const Shape& input) const;
-  [[nodiscard]] std::string_view type() const override;
+  [[nodiscard]] std::string_view type() const override { return config::word_of(values().kind); }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override {
     const bool of_channels =

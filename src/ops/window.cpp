@@ -100,22 +100,22 @@ WindowAxis axis_of(const Shape& images, const Window& window, bool height) {
                 : WindowAxis{images.w(), window.size.w, window.stride.w, window.dilation.w};
 }
 
+/// True for padding that may be one pixel larger on one side.
+bool is_uneven(Padding::Kind kind) {
+  return kind == Padding::Kind::same_upper || kind == Padding::Kind::same_lower;
+}
+
+/// The pixels on each side of other padding; `amount`: of the kind `pixels`.
+std::int64_t margin_of(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount) {
+  if (kind == Padding::Kind::same_symmetric) return (axis.kernel - 1) * axis.dilation / 2;
+  return kind == Padding::Kind::pixels ? amount : 0;
+}
+
 }  // namespace
 
 AxisSplit plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount, bool ceil) {
-  switch (kind) {
-    case Padding::Kind::pixels:
-      return plan_margin(axis, amount, ceil);
-    case Padding::Kind::valid:
-      return plan_margin(axis, 0, ceil);
-    case Padding::Kind::same_upper:
-      return plan_same(axis, true);
-    case Padding::Kind::same_lower:
-      return plan_same(axis, false);
-    case Padding::Kind::same_symmetric:
-      return plan_margin(axis, (axis.kernel - 1) * axis.dilation / 2, ceil);
-  }
-  return {};
+  if (is_uneven(kind)) return plan_same(axis, kind == Padding::Kind::same_upper);
+  return plan_margin(axis, margin_of(axis, kind, amount), ceil);
 }
 
 WindowSplit plan_window(const Shape& images, const Window& window, const Padding& padding,
@@ -128,20 +128,10 @@ WindowSplit plan_window(const Shape& images, const Window& window, const Padding
 
 AxisSplit plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
                                std::int64_t output_pad) {
-  switch (kind) {
-    case Padding::Kind::pixels:
-      return cut_margin(axis, amount, output_pad);
-    case Padding::Kind::valid:
-      // As Keras: a window smaller than its step leaves the pixels behind it empty.
-      return cut_margin(axis, 0, std::max(output_pad, axis.stride - reach(axis)));
-    case Padding::Kind::same_upper:
-      return cut_same(axis, true, output_pad);
-    case Padding::Kind::same_lower:
-      return cut_same(axis, false, output_pad);
-    case Padding::Kind::same_symmetric:
-      return cut_margin(axis, (axis.kernel - 1) * axis.dilation / 2, output_pad);
-  }
-  return {};
+  if (is_uneven(kind)) return cut_same(axis, kind == Padding::Kind::same_upper, output_pad);
+  // As Keras: a window smaller than its step leaves the pixels behind it empty.
+  if (kind == Padding::Kind::valid) output_pad = std::max(output_pad, axis.stride - reach(axis));
+  return cut_margin(axis, margin_of(axis, kind, amount), output_pad);
 }
 
 WindowSplit plan_transposed_window(const Shape& images, const Window& window,

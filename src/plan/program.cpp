@@ -118,8 +118,7 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
   steps_.push_back(std::move(bound));
 }
 
-std::unique_ptr<Executor> Program::make_unpack(const ExecutorFactory& factory,
-                                               const PlanStep& step) const {
+ExecutorPtr Program::make_unpack(const ExecutorFactory& factory, const PlanStep& step) const {
   const WeightPacking* const packing = weight_packing_of(factory);
   TY_CHECK(packing != nullptr, "the device of this plan packs weights");
   std::vector<WeightShape> shapes;

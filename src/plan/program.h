@@ -88,7 +88,7 @@ class Program {
 
  private:
   struct BoundStep {
-    std::unique_ptr<Executor> executor;
+    ExecutorPtr executor;
     StepTensors tensors;
     std::unique_ptr<Event> done;  // event of a step of the side queue
     bool done_by_sibling = false;
@@ -97,8 +97,7 @@ class Program {
   void run_on_side_queue(const BoundStep& step);
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
                      StatisticsSum* statistics_sum);
-  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const ExecutorFactory& factory,
-                                                      const PlanStep& step) const;
+  [[nodiscard]] ExecutorPtr make_unpack(const ExecutorFactory& factory, const PlanStep& step) const;
   [[nodiscard]] TensorView view_of(TensorId id) const;
   void bind_blocks(const ModelMemory& memory, const WeightBlocks& weights, const PlanStep& step,
                    StepTensors& tensors) const;

@@ -210,8 +210,7 @@ std::string RankGroup::once_a_machine(const std::function<std::string()>& make) 
     const std::string made = store.get(answer, call_limit());
     meeting_->watchdog().progress(step_, *operation_);
     if (made != kNotMade) return made.substr(1);
-    throw Error(ErrorKind::device,
-                "a rank of this machine failed at work that the others wait for");
+    throw device_error("a rank of this machine failed at work that the others wait for");
   }
   try {
     std::string made = make();
@@ -232,10 +231,9 @@ void RankGroup::require_equal(std::string_view what, std::string_view mine) {
   const std::vector<std::string> all = gather(mine);
   for (std::size_t other = 1; other < all.size(); ++other) {
     if (all[other] == all[0]) continue;
-    throw Error(ErrorKind::device, "rank " + std::to_string(other) + " has a different " +
-                                       std::string(what) + " than rank 0: '" + all[other] +
-                                       "' vs. '" + all[0] +
-                                       "'; all ranks must run the same program on the same files");
+    throw device_error("rank " + std::to_string(other) + " has a different " + std::string(what) +
+                       " than rank 0: '" + all[other] + "' vs. '" + all[0] +
+                       "'; all ranks must run the same program on the same files");
   }
 }
 
@@ -258,7 +256,7 @@ Failure RankGroup::report(const Error& error) {
 void RankGroup::sign_off() {
   if (!meeting_) return;
   if (meeting_->watchdog().sign_off(milliseconds(options_.limits.step))) return;
-  throw Error(ErrorKind::device, "the other ranks did not end within the step time limit");
+  throw device_error("the other ranks did not end within the step time limit");
 }
 
 Error error_of(const Failure& failure) {
@@ -274,12 +272,10 @@ void require_equal_models(const std::string& hash, RankGroup& ranks, std::int64_
   const std::vector<std::string> all = ranks.gather(hash);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
-    throw Error(
-        ErrorKind::device,
-        "after step " + std::to_string(step) + " rank " + std::to_string(rank) +
-            " has a different model than rank 0 (hash " + all[rank] + ", not " + all[0] +
-            "), though all took the same steps: a rank's memory or an all-reduce is faulty; "
-            "checkpoints saved since the last check may be wrong, too");
+    throw device_error("after step " + std::to_string(step) + " rank " + std::to_string(rank) +
+                       " has a different model than rank 0 (hash " + all[rank] + ", not " + all[0] +
+                       "), though all took the same steps: a rank's memory or an all-reduce is "
+                       "faulty; checkpoints saved since the last check may be wrong, too");
   }
 }
 

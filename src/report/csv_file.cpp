@@ -51,22 +51,19 @@ std::string shown(std::string_view line) {
                                 std::string_view row, const std::string& source) {
   const std::string place = source + ":1:1: its ";
   if (is_other_header(first, header, row)) {
-    throw Error(ErrorKind::checkpoint, place + "columns are " + shown(first) + ", this run's are " +
-                                           shown(header) +
-                                           "; resume with the settings that the run began with");
+    throw checkpoint_error(place + "columns are " + shown(first) + ", this run's are " +
+                           shown(header) + "; resume with the settings that the run began with");
   }
-  throw Error(ErrorKind::checkpoint, place + "header is damaged: found " + shown(first) +
-                                         ", expected " + shown(header) +
-                                         "; restore that line, or move the file away, then resume");
+  throw checkpoint_error(place + "header is damaged: found " + shown(first) + ", expected " +
+                         shown(header) + "; restore that line, or move the file away, then resume");
 }
 
 [[noreturn]] void refuse_row(std::string_view line, std::string_view header, std::int64_t previous,
                              const std::string& place) {
-  throw Error(ErrorKind::checkpoint,
-              place + ": this is not a row of the table: found " + shown(line) + ", expected " +
-                  std::to_string(fields_of(header)) + " fields, the first a number above " +
-                  std::to_string(previous) +
-                  "; remove or fix the line, or move the file away, then resume");
+  throw checkpoint_error(place + ": this is not a row of the table: found " + shown(line) +
+                         ", expected " + std::to_string(fields_of(header)) +
+                         " fields, the first a number above " + std::to_string(previous) +
+                         "; remove or fix the line, or move the file away, then resume");
 }
 
 }  // namespace
@@ -145,12 +142,12 @@ std::string missing_rows(std::string_view kept, std::int64_t last_key) {
   return joined(gaps, ", ");
 }
 
-CsvFile::CsvFile(const Disk& disk, const std::filesystem::path& path,
-                 const std::vector<std::string>& columns, std::int64_t last_key)
+CsvFile::CsvFile(const Disk& disk, const fs::path& path, const std::vector<std::string>& columns,
+                 std::int64_t last_key)
     : columns_(static_cast<int>(columns.size())) {
   std::error_code ignored;
   std::string text;
-  if (std::filesystem::exists(path, ignored)) {
+  if (fs::exists(path, ignored)) {
     text = read_text(path, ErrorKind::disk, kMostCsvBytes);
   }
   const std::string kept = kept_rows(text, header_of(columns), last_key, path.string());

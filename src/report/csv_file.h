@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -54,8 +54,8 @@ class CsvFile {
   /// Opens `path` for a run that continues after `last_key` (0: from the start): later rows and an
   /// incomplete last line are cut (temporary file, rename), a missing file gets its header. Throws
   /// Error{disk}, and Error{checkpoint} as kept_rows(). `disk` must outlive it.
-  CsvFile(const Disk& disk, const std::filesystem::path& path,
-          const std::vector<std::string>& columns, std::int64_t last_key);
+  CsvFile(const Disk& disk, const fs::path& path, const std::vector<std::string>& columns,
+          std::int64_t last_key);
 
   /// One write(2). The row must have as many fields as there are columns.
   void append(const CsvRow& row);

@@ -161,7 +161,7 @@ EpochValues last_clean_values(std::string_view csv) {
   return rows.empty() ? EpochValues{} : std::move(rows.back());
 }
 
-CsvSink::CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,
+CsvSink::CsvSink(const Disk& disk, const fs::path& folder, MetricsColumns columns,
                  const ResumePoint& resume, bool with_steps)
     : columns_(std::move(columns)),
       epochs_(disk, folder / "metrics.csv", epoch_columns(columns_), resume.epoch) {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "report/csv_file.h"
 #include "report/metrics.h"
 
@@ -54,7 +54,7 @@ struct ResumePoint {
 class CsvSink final : public MetricsSink {
  public:
   /// `disk` must outlive the sink. Throws as CsvFile.
-  CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,
+  CsvSink(const Disk& disk, const fs::path& folder, MetricsColumns columns,
           const ResumePoint& resume, bool with_steps);
 
   void on_epoch(const EpochRow& row) override;

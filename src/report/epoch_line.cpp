@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <csignal>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -123,6 +124,22 @@ std::string position_text(const Reached& reached) {
   return fmt::format("in epoch {}/{} after its step {}/{}", reached.epoch + 1, reached.epochs,
                      reached.step_in_epoch, reached.steps) +
          step;
+}
+
+/// The values of an epoch, in the order of metrics.csv.
+std::vector<NamedValue> measured_values(const EpochRow& row) {
+  std::vector<NamedValue> values = {{"loss", row.loss}};
+  const auto add = [&](const std::string& name, const std::optional<double>& value) {
+    if (value) values.push_back({name, *value});
+  };
+  add("reg_loss", row.reg_loss);
+  add("total_loss", row.total_loss);
+  for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
+  add("val_loss", row.val_loss);
+  for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
+  add("clean_loss", row.clean_loss);
+  for (const MetricValue& metric : row.metrics) add("clean_" + metric.name, metric.clean);
+  return values;
 }
 
 }  // namespace
@@ -253,21 +270,6 @@ std::string resume_command(std::string_view run) {
 }
 
 std::string resume_line(std::string_view run) { return "resume with: " + resume_command(run); }
-
-std::vector<NamedValue> measured_values(const EpochRow& row) {
-  std::vector<NamedValue> values = {{"loss", row.loss}};
-  const auto add = [&](const std::string& name, const std::optional<double>& value) {
-    if (value) values.push_back({name, *value});
-  };
-  add("reg_loss", row.reg_loss);
-  add("total_loss", row.total_loss);
-  for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
-  add("val_loss", row.val_loss);
-  for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
-  add("clean_loss", row.clean_loss);
-  for (const MetricValue& metric : row.metrics) add("clean_" + metric.name, metric.clean);
-  return values;
-}
 
 std::string epoch_text(LogStyle style, const EpochRow& row, const EpochContext& context) {
   const bool plain = style == LogStyle::plain;

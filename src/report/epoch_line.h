@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/outcome.h"
 #include "formats/json.h"
@@ -83,8 +82,6 @@ struct EpochContext {
 /// assumes that each epoch left takes as long as this one would with its steps before a resume.
 [[nodiscard]] EpochContext epoch_context(const EpochRow& row, std::int64_t epochs,
                                          std::int64_t samples_a_step);
-/// The values of an epoch, in the order of metrics.csv.
-[[nodiscard]] std::vector<NamedValue> measured_values(const EpochRow& row);
 /// The line of an epoch in the styles keras and plain.
 [[nodiscard]] std::string epoch_text(LogStyle style, const EpochRow& row,
                                      const EpochContext& context);

@@ -54,7 +54,7 @@ std::vector<std::string> with_variables(std::vector<std::string> environment,
 }
 
 /// The last line of a file that has text.
-std::string last_line(const std::filesystem::path& path) {
+std::string last_line(const fs::path& path) {
   constexpr std::uint64_t kMostBytes = 1u << 20;
   try {
     std::string text = read_text(path, ErrorKind::disk, kMostBytes);
@@ -78,7 +78,7 @@ std::vector<std::string> hook_variables(const Json& event) {
   return list;
 }
 
-Hooks::Hooks(const Disk& disk, const HookCommands& commands, std::filesystem::path logs,
+Hooks::Hooks(const Disk& disk, const HookCommands& commands, fs::path logs,
              std::vector<std::string> environment, Warn warn)
     : disk_(disk),
       limit_seconds_(commands.time_limit),
@@ -88,7 +88,7 @@ Hooks::Hooks(const Disk& disk, const HookCommands& commands, std::filesystem::pa
       hooks_{State{Hook::epoch, commands.epoch}, State{Hook::best, commands.best},
              State{Hook::end, commands.end}} {}
 
-std::filesystem::path Hooks::log(const State& hook, const std::string& ending) const {
+fs::path Hooks::log(const State& hook, const std::string& ending) const {
   return logs_ / fmt::format("hook_{}{}", name_of(hook.hook), ending);
 }
 

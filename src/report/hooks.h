@@ -3,7 +3,6 @@
 
 #include <array>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/child_process.h"
+#include "base/filesystem.h"
 #include "formats/json.h"
 #include "report/epoch_line.h"
 #include "report/metrics.h"
@@ -42,7 +42,7 @@ class Hooks {
 
   /// What commands print goes to hook_epoch.out and hook_epoch.err in `logs`, which exists.
   /// `environment` has all variables, as NAME=VALUE. `disk` must outlive it.
-  Hooks(const Disk& disk, const HookCommands& commands, std::filesystem::path logs,
+  Hooks(const Disk& disk, const HookCommands& commands, fs::path logs,
         std::vector<std::string> environment, Warn warn);
   void warn_by(Warn warn) { warn_ = std::move(warn); }
 
@@ -65,7 +65,7 @@ class Hooks {
     std::unique_ptr<ChildProcess> child = nullptr;
     bool warned = false, hangs = false;
   };
-  [[nodiscard]] std::filesystem::path log(const State& hook, const std::string& ending) const;
+  [[nodiscard]] fs::path log(const State& hook, const std::string& ending) const;
   [[nodiscard]] std::string complaint(const State& hook, const std::optional<int>& code) const;
   void start(State& hook);
   void take_result(State& hook);
@@ -73,7 +73,7 @@ class Hooks {
 
   const Disk& disk_;
   double limit_seconds_;
-  std::filesystem::path logs_;
+  fs::path logs_;
   std::vector<std::string> environment_;
   Warn warn_;
   std::array<State, 3> hooks_;  // in the order of Hook

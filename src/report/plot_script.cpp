@@ -212,7 +212,7 @@ std::string gnuplot_text(const std::string& text) {
 
 std::string_view gnuplot_colour(std::size_t index) { return kColours[index % kColours.size()]; }
 
-std::string gnuplot_output(const std::filesystem::path& output, int width, int height) {
+std::string gnuplot_output(const fs::path& output, int width, int height) {
   constexpr double kPixelsPerInch = 96;
   const std::string ending = lower_case(output.extension().string());
   const bool pdf = ending == ".pdf";

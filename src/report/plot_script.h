@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -34,8 +35,7 @@ struct PlotContent {
 [[nodiscard]] std::string_view gnuplot_colour(std::size_t index);
 /// The commands that draw to `output` in the folder where gnuplot runs, with the variable `prefix`
 /// before its name: PNG, SVG or PDF by its ending. In pixels, of which a PDF has 96 per inch.
-[[nodiscard]] std::string gnuplot_output(const std::filesystem::path& output, int width,
-                                         int height);
+[[nodiscard]] std::string gnuplot_output(const fs::path& output, int width, int height);
 /// The style shared by all plots: background, grid, frame colours.
 [[nodiscard]] std::string_view gnuplot_look();
 

@@ -14,9 +14,6 @@
 #include "base/text.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)";

@@ -1,7 +1,6 @@
 // Keeps the plots of a run up to date with gnuplot, without delaying training.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,15 +8,16 @@
 
 #include "base/atomic_file.h"
 #include "base/child_process.h"
+#include "base/filesystem.h"
 #include "report/plot_script.h"
 
 namespace trainyard {
 
 struct PlotterOptions {
-  std::filesystem::path gnuplot;  // see find_program
-  std::filesystem::path folder;   // `plots` in the run folder, which has metrics.csv
+  fs::path gnuplot;  // see find_program
+  fs::path folder;   // `plots` in the run folder, which has metrics.csv
   PlotContent content;
-  std::filesystem::path output;             // --plot FILE: a copy of the curves; or empty
+  fs::path output;                          // --plot FILE: a copy of the curves; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot
   bool has_rows = false;  // rows from before a resume: drawn at the end, if none follow
@@ -26,7 +26,7 @@ struct PlotterOptions {
 /// Checks --plot before a run starts. Throws Error{command_line} if `output` is a file that ends
 /// neither in .png nor in .svg, or if its folder or gnuplot is missing. A stream gets a PNG
 /// plot.
-void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
+void check_plot_output(const fs::path& output, bool has_gnuplot);
 
 /// The warning of a run without plots; `numbers`: the file that has all the numbers.
 [[nodiscard]] std::string missing_gnuplot_warning(const std::string& numbers = "metrics.csv");
@@ -39,13 +39,13 @@ struct DrawnPlot {
 
 /// Runs a script that draws one plot. gnuplot works in a private folder within `folder`, which
 /// is removed, and has 60 s. Throws Error{disk}.
-[[nodiscard]] DrawnPlot drawn_plot(const Disk& disk, const std::filesystem::path& gnuplot,
-                                   const std::string& script, const std::filesystem::path& folder);
+[[nodiscard]] DrawnPlot drawn_plot(const Disk& disk, const fs::path& gnuplot,
+                                   const std::string& script, const fs::path& folder);
 
 /// Draws one plot and waits for it. The script is saved next to it, under its name with .gp; the
 /// plot is replaced atomically. Returns the complaint. Throws Error{disk}.
-[[nodiscard]] std::string draw_plot(const Disk& disk, const std::filesystem::path& gnuplot,
-                                    const std::string& script, const std::filesystem::path& output);
+[[nodiscard]] std::string draw_plot(const Disk& disk, const fs::path& gnuplot,
+                                    const std::string& script, const fs::path& output);
 
 /// Draws curves.png, curves.svg, lr.png and lr.svg in the background. A plot is replaced atomically
 /// when the new one is ready. Problems with gnuplot give one warning, never an error; a gnuplot

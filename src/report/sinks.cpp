@@ -56,8 +56,8 @@ EventSummary summary_of(const std::vector<NamedValue>& values, const std::string
 
 }  // namespace
 
-LogSink::LogSink(const Disk& disk, const Clock& clock, const std::filesystem::path& path,
-                 const Banner& banner, std::int64_t epochs)
+LogSink::LogSink(const Disk& disk, const Clock& clock, const fs::path& path, const Banner& banner,
+                 std::int64_t epochs)
     : file_(disk, clock, path),
       epochs_(epochs),
       samples_a_step_(global_batch(banner)),
@@ -74,7 +74,7 @@ void LogSink::on_epoch(const EpochRow& row) {
   if (row.is_best && !std::exchange(explained_, true)) file_.write(best_legend(judged_));
 }
 
-LogFile::LogFile(const Disk& disk, const Clock& clock, const std::filesystem::path& path)
+LogFile::LogFile(const Disk& disk, const Clock& clock, const fs::path& path)
     : clock_(clock), file_(disk, path) {}
 
 void LogFile::write(std::string_view text) {
@@ -126,8 +126,7 @@ std::string summary_text(const RunStatus& status, const SummaryDetails& details)
   return text;
 }
 
-TensorboardSink::TensorboardSink(const Disk& disk, const Clock& clock,
-                                 const std::filesystem::path& folder,
+TensorboardSink::TensorboardSink(const Disk& disk, const Clock& clock, const fs::path& folder,
                                  const TensorboardOptions& options)
     : columns_(options.columns),
       train_(disk, clock, folder / "train", options.from.epoch),
@@ -174,8 +173,6 @@ std::vector<std::string> TensorboardSink::warnings() {
   }
   return all;
 }
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -227,7 +224,7 @@ void EventFile::cut(const fs::path& path) {
   if (kept.bytes == 0) return disk_.remove(path);
   std::error_code error;
   fs::resize_file(path, kept.bytes, error);
-  if (error) throw Error(ErrorKind::disk, "cannot cut '" + path.string() + "': " + error.message());
+  if (error) throw disk_error("cannot cut '" + path.string() + "': " + error.message());
 }
 
 void EventFile::append(std::int64_t step, const EventSummary& summary) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "formats/tensorboard.h"
 #include "report/csv_sink.h"
 #include "report/epoch_line.h"
@@ -25,7 +25,7 @@ namespace trainyard {
 class LogFile {
  public:
   /// `disk` and `clock` must outlive it.
-  LogFile(const Disk& disk, const Clock& clock, const std::filesystem::path& path);
+  LogFile(const Disk& disk, const Clock& clock, const fs::path& path);
   /// Appends `text`; each line is prefixed with the time, and escape sequences are left out.
   void write(std::string_view text);
   void sync() { file_.sync(); }
@@ -69,8 +69,8 @@ class ProgressSink final : public MetricsSink {
 class LogSink final : public MetricsSink {
  public:
   /// `disk` and `clock` must outlive it.
-  LogSink(const Disk& disk, const Clock& clock, const std::filesystem::path& path,
-          const Banner& banner, std::int64_t epochs);
+  LogSink(const Disk& disk, const Clock& clock, const fs::path& path, const Banner& banner,
+          std::int64_t epochs);
   void on_epoch(const EpochRow& row) override;
   void on_step(const StepRow&) override {}
   void sync() override { file_.sync(); }
@@ -105,8 +105,7 @@ class EventFile {
   /// Opens a new file in `folder` for a run that continues after `last` (0: from the start).
   /// Earlier files lose the events after `last`, and what follows a damaged record. Disk and clock
   /// must outlive it. Throws Error{disk}.
-  EventFile(const Disk& disk, const Clock& clock, const std::filesystem::path& folder,
-            std::int64_t last);
+  EventFile(const Disk& disk, const Clock& clock, const fs::path& folder, std::int64_t last);
 
   /// One write(2); nothing if `summary` is empty.
   void append(std::int64_t step, const EventSummary& summary);
@@ -118,7 +117,7 @@ class EventFile {
 
  private:
   [[nodiscard]] EventPlace at(std::int64_t step) const { return {clock_.utc_seconds(), step}; }
-  void cut(const std::filesystem::path& path);
+  void cut(const fs::path& path);
 
   const Disk& disk_;
   const Clock& clock_;
@@ -146,7 +145,7 @@ struct TensorboardOptions {
 class TensorboardSink final : public MetricsSink {
  public:
   /// `disk` and `clock` must outlive it. Throws Error{disk}.
-  TensorboardSink(const Disk& disk, const Clock& clock, const std::filesystem::path& folder,
+  TensorboardSink(const Disk& disk, const Clock& clock, const fs::path& folder,
                   const TensorboardOptions& options);
 
   void on_epoch(const EpochRow& row) override;

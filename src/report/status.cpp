@@ -216,7 +216,7 @@ std::string_view phase_of(const RunStatus& status) {
 
 std::string status_text(const RunStatus& status) { return json_text(status_json(status)); }
 
-std::optional<RunStatus> read_status(const std::filesystem::path& path) {
+std::optional<RunStatus> read_status(const fs::path& path) {
   try {
     return status_of(parse_json(read_text(path, ErrorKind::disk, kMostStatusBytes),
                                 {path.string(), ErrorKind::disk}));
@@ -228,7 +228,7 @@ std::optional<RunStatus> read_status(const std::filesystem::path& path) {
 }
 
 StatusFile::StatusFile(const Disk& disk, const Clock& clock, const ProgressNote& progress,
-                       std::filesystem::path path, std::chrono::milliseconds between)
+                       fs::path path, std::chrono::milliseconds between)
     : disk_(disk), clock_(clock), progress_(progress), path_(std::move(path)), between_(between) {}
 
 void StatusFile::write(const RunStatus& status) {

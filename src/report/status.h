@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -15,6 +14,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "report/metrics.h"
 
 namespace trainyard {
@@ -137,7 +137,7 @@ struct RunStatus {
 
 /// Reads a status.json, also of an older version: fields it lacks are unknown. Empty if `path` is
 /// missing or not a status.json.
-[[nodiscard]] std::optional<RunStatus> read_status(const std::filesystem::path& path);
+[[nodiscard]] std::optional<RunStatus> read_status(const fs::path& path);
 
 // Keeps status.json up to date during a run.
 
@@ -146,8 +146,7 @@ struct RunStatus {
 class StatusFile {
  public:
   /// The references must outlive it. The thread starts with the first write().
-  StatusFile(const Disk& disk, const Clock& clock, const ProgressNote& progress,
-             std::filesystem::path path,
+  StatusFile(const Disk& disk, const Clock& clock, const ProgressNote& progress, fs::path path,
              std::chrono::milliseconds between = std::chrono::seconds(10));
   /// Replaces the file now, and uses all of `status` but its progress from then on. After a status
   /// with an exit code the thread writes nothing more. Throws Error{disk}.
@@ -162,7 +161,7 @@ class StatusFile {
   const Disk& disk_;
   const Clock& clock_;
   const ProgressNote& progress_;
-  std::filesystem::path path_;
+  fs::path path_;
   std::chrono::milliseconds between_;
   std::mutex mutex_;  // held while the file is written
   RunStatus status_;

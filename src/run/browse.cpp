@@ -134,9 +134,9 @@ class Browser {
 /// Throws Error{config} if the samples have none to show.
 void require_images(const SplitConfig& split, const Dataset& set) {
   if (has_images(set)) return;
-  throw Error(ErrorKind::config,
-              split.where.text() + ": 'browse' shows images, but the samples of " + "source '" +
-                  std::string(split.source->name()) + "' are sequences " + sample_text(set));
+  throw config_error(split.where.text() + ": 'browse' shows images, but the samples of " +
+                     "source '" + std::string(split.source->name()) + "' are sequences " +
+                     sample_text(set));
 }
 
 SheetRow row_of(const BrowsedSample& sample, const ValueRange& range) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <sstream>
@@ -21,9 +20,6 @@
 #include "run/training_files.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kDivision = "val_fraction_rule";
@@ -33,16 +29,14 @@ constexpr std::string_view kHeader = "split,name,label,bytes,changed,hash\n";
 constexpr std::uint64_t kMostFilesBytes = std::uint64_t{1} << 32;
 
 std::int64_t whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault == std::errc{} && end == text.data() + text.size()) return value;
-  throw Error(ErrorKind::data, "'" + text + "' is not a whole number");
+  if (const auto value = parse_integer(text)) return *value;
+  throw data_error("'" + text + "' is not a whole number");
 }
 
 void take_row(const std::vector<std::string>& cells, DataFacts& facts) {
   const bool train = cells.at(0) == "train";
   if (cells.size() != 6 || (!train && cells[0] != "val")) {
-    throw Error(ErrorKind::data, "a line has not six cells, the first of them train or val");
+    throw data_error("a line has not six cells, the first of them train or val");
   }
   (train ? facts.train : facts.val)
       .files.files.push_back({.name = cells[1],
@@ -57,15 +51,15 @@ void read_files(const fs::path& path, DataFacts& facts) {
   if (!fs::exists(path, ignored)) return;
   try {
     const std::string text = read_text(path, ErrorKind::data, kMostFilesBytes);
-    if (!text.starts_with(kHeader)) throw Error(ErrorKind::data, "it has another first line");
+    if (!text.starts_with(kHeader)) throw data_error("it has another first line");
     const std::string_view rows = std::string_view(text).substr(kHeader.size());
     for (const SeparatedRow& row : separated_rows(rows, Separator::comma, path.string())) {
       take_row(row.cells, facts);
     }
   } catch (const Error& error) {
-    throw Error(ErrorKind::checkpoint,
-                path.string() + ": does not list the files of the run's data: " + error.what() +
-                    "; remove it, and changed data are noticed without the names of their files");
+    throw checkpoint_error(
+        path.string() + ": does not list the files of the run's data: " + error.what() +
+        "; remove it, and changed data are noticed without the names of their files");
   }
 }
 
@@ -159,7 +153,7 @@ void add_file_changes(const SplitFacts& before, const SplitFacts& now,
 
 /// Gives `now` its hash, if the run knew it: by reading the file if its time says that it may have
 /// changed. False: the contents are others.
-bool has_contents(const SampleFile& before, SampleFile& now, const std::filesystem::path& folder,
+bool has_contents(const SampleFile& before, SampleFile& now, const fs::path& folder,
                   bool all_files) {
   if (before.hash.empty()) return true;
   if (now.hash.empty() && !all_files && now.changed == before.changed) now.hash = before.hash;
@@ -246,10 +240,9 @@ Division recorded_division(const fs::path& folder) {
   const std::optional<Json> run = run_record(folder / "run.json");
   if (!run || !run->is_object() || !run->contains(kDivision)) return Division::by_index;
   if (run->at(kDivision) == kByName) return Division::by_name;
-  throw Error(ErrorKind::checkpoint,
-              (folder / "run.json").string() + ": '" + kDivision + "' is " +
-                  run->at(kDivision).dump() + ", expected \"" + kByName +
-                  "\"; continue the run with the version of train that began it");
+  throw checkpoint_error((folder / "run.json").string() + ": '" + kDivision + "' is " +
+                         run->at(kDivision).dump() + ", expected \"" + kByName +
+                         "\"; continue the run with the version of train that began it");
 }
 
 void put_division(Json& run) { run[kDivision] = kByName; }
@@ -375,7 +368,7 @@ void judge_changes(std::span<const std::string> changes, const std::string& run,
   std::string text = "the data are not those of the run " + run + ":";
   for (const std::string& change : changes) text += "\n  " + change;
   if (check.changed) return warn(text);
-  throw Error(ErrorKind::data, text + "\nput them back as they were, or " + advice);
+  throw data_error(text + "\nput them back as they were, or " + advice);
 }
 
 }  // namespace trainyard

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/sets/dataset.h"
 #include "formats/json.h"
 #include "run/run_folder.h"
@@ -38,11 +38,11 @@ struct DataFacts {
 
 /// What the run in `folder` recorded; nothing without a run.json that can be read. Throws
 /// Error{checkpoint} for a damaged data_files.csv.
-[[nodiscard]] DataFacts recorded_facts(const std::filesystem::path& folder);
+[[nodiscard]] DataFacts recorded_facts(const fs::path& folder);
 
 /// How the samples of the run in `folder` were divided, as run.json says. Throws Error{checkpoint}
 /// for a rule that is not known.
-[[nodiscard]] Division recorded_division(const std::filesystem::path& folder);
+[[nodiscard]] Division recorded_division(const fs::path& folder);
 /// Names the rule of a new run in run.json.
 void put_division(Json& run);
 

@@ -94,14 +94,14 @@ bool is_stopped(std::int64_t pid) {
 
 }  // namespace
 
-RunHealth look_at_run(const std::filesystem::path& folder, const Clock& clock) {
-  const std::filesystem::path file = folder / "status.json";
+RunHealth look_at_run(const fs::path& folder, const Clock& clock) {
+  const fs::path file = folder / "status.json";
   const bool locked = is_locked(folder);  // before the status, which a process writes last
   const auto status = read_status(file);
   if (!status) {
     std::error_code ignored;
     refuse_command("'" + folder.string() + "' is not a run folder: it has no status.json" +
-                   (std::filesystem::exists(file, ignored) ? " that can be read" : ""));
+                   (fs::exists(file, ignored) ? " that can be read" : ""));
   }
   const bool here = status->host == host_name();
   return judged({.folder = folder,

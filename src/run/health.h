@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "formats/json.h"
 #include "report/status.h"
 
@@ -14,7 +14,7 @@ namespace trainyard {
 /// A run as its folder and its process show it, and the verdict: whether it is working, hangs, is
 /// dead or has ended.
 struct RunHealth {
-  std::filesystem::path folder;
+  fs::path folder;
   RunStatus status;
   std::int64_t now = 0;    // UTC seconds
   bool locked = false;     // a process is writing into the folder
@@ -30,7 +30,7 @@ struct RunHealth {
 
 /// Looks at a run, changes nothing, and judges. Throws Error{command_line} if `folder` contains no
 /// readable status.json, Error{disk} if its lock cannot be examined.
-[[nodiscard]] RunHealth look_at_run(const std::filesystem::path& folder, const Clock& clock);
+[[nodiscard]] RunHealth look_at_run(const fs::path& folder, const Clock& clock);
 /// The verdict on what was seen, and on nothing else.
 [[nodiscard]] RunHealth judged(RunHealth seen);
 /// For people: the verdict first.

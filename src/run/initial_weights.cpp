@@ -35,9 +35,9 @@ void require_known(const InitialWeights& weights, const std::vector<TensorSlot>&
     if (std::any_of(names.begin(), names.end(), fits)) continue;
     Names known = names;
     std::transform(names.begin(), names.end(), std::back_inserter(known), layer_of);
-    throw Error(ErrorKind::checkpoint, "init skips '" + pattern + "', which names no tensor of " +
-                                           weights.path.string() + " or of the network" +
-                                           config::suggestion(pattern, known));
+    throw checkpoint_error("init skips '" + pattern + "', which names no tensor of " +
+                           weights.path.string() + " or of the network" +
+                           config::suggestion(pattern, known));
   }
 }
 
@@ -112,14 +112,14 @@ class Filling {
     const auto& tensors = weights_.tensors->tensors();
     const std::string file = weights_.path.string();
     if (!report_.skipped.empty()) {
-      throw Error(ErrorKind::checkpoint, file + ": init skips all of its tensors");
+      throw checkpoint_error(file + ": init skips all of its tensors");
     }
     const std::string names = tensors.empty() || report_.left_new.empty()
                                   ? ""
                                   : "; it has '" + tensors.front().name + "', the network '" +
                                         report_.left_new.front() + "'";
-    throw Error(ErrorKind::checkpoint, file + ": none of its " + std::to_string(tensors.size()) +
-                                           " tensors has a name in this network" + names);
+    throw checkpoint_error(file + ": none of its " + std::to_string(tensors.size()) +
+                           " tensors has a name in this network" + names);
   }
 
   Model& model_;
@@ -151,7 +151,7 @@ struct RecordedInit {
 };
 
 /// Empty for a file that cannot be read, or of a run from before ids existed.
-std::optional<RecordedInit> recorded_init(const std::filesystem::path& run_json) {
+std::optional<RecordedInit> recorded_init(const fs::path& run_json) {
   const std::optional<Json> run = run_record(run_json);
   if (!run || !run->contains("id")) return std::nullopt;
   try {
@@ -222,18 +222,17 @@ Json json_of(const InitialWeights& weights) {
           {"new", weights.report.left_new}};
 }
 
-std::optional<InitialWeights> initial_weights_of_run(const std::filesystem::path& run_json) {
+std::optional<InitialWeights> initial_weights_of_run(const fs::path& run_json) {
   const std::optional<RecordedInit> init = recorded_init(run_json);
   if (!init || init->flags.from.empty()) return std::nullopt;
   InitialWeights weights = read_initial_weights(init->flags);
   if (weights.hash == init->hash) return weights;
-  throw Error(ErrorKind::checkpoint,
-              weights.path.string() + ": has other weights than when the run of " +
-                  run_json.parent_path().string() + " was started with " + flags_text(init->flags) +
-                  "; nothing has been trained: start it again");
+  throw checkpoint_error(weights.path.string() + ": has other weights than when the run of " +
+                         run_json.parent_path().string() + " was started with " +
+                         flags_text(init->flags) + "; nothing has been trained: start it again");
 }
 
-void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags,
+void require_init_of_run(const fs::path& run_json, const InitFlags& flags,
                          const std::string& advice) {
   const std::optional<RecordedInit> init = recorded_init(run_json);
   if (!init || init->flags == flags) return;

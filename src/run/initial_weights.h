@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "formats/json.h"
 #include "model/model.h"
 #include "run/stored_model.h"
@@ -16,7 +16,7 @@ namespace trainyard {
 
 /// The flags, or the key.
 struct InitFlags {
-  std::filesystem::path from;     // see read_weights()
+  fs::path from;                  // see read_weights()
   std::vector<std::string> skip;  // patterns of layers and tensors, as in `freeze:`
   bool operator==(const InitFlags&) const = default;
 };
@@ -36,7 +36,7 @@ struct InitialWeights {
   /// XXH3-128 of the names, types, shapes and bytes of all tensors that no pattern skips: part of
   /// the hash of a run's config.
   std::string hash;
-  std::filesystem::path path;              // path of the file that was read
+  fs::path path;                           // path of the file that was read
   std::optional<SafetensorsFile> tensors;  // until a model has been filled
   InitReport report;                       // from then on
 };
@@ -57,13 +57,12 @@ void initialize_from(Model& model, InitialWeights& weights);
 
 /// The weights that the run of `run_json` was started with, read again; none without --init. Throws
 /// as read_weights(), and if they have changed.
-[[nodiscard]] std::optional<InitialWeights> initial_weights_of_run(
-    const std::filesystem::path& run_json);
+[[nodiscard]] std::optional<InitialWeights> initial_weights_of_run(const fs::path& run_json);
 
 /// Throws Error{command_line}, which ends in `advice`, unless the run of `run_json` was started
 /// with these flags. A file that cannot be read, or of a run from before ids existed, is not
 /// checked.
-void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags,
+void require_init_of_run(const fs::path& run_json, const InitFlags& flags,
                          const std::string& advice);
 
 /// The number of the names and the first of them, as many as are shown: "2: head.weight,

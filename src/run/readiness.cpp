@@ -18,9 +18,6 @@
 #include "run/snapshot.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 using Types = std::span<const std::string_view>;

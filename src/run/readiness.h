@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 #include "data/sets/dataset.h"
 #include "graph/graph.h"
 #include "optim/schedule.h"
@@ -34,7 +34,7 @@ namespace trainyard {
 /// A new run with its initial weights, the folder that it would get, and the warnings about it.
 struct ReadyRun {
   std::unique_ptr<Session> session;
-  std::filesystem::path folder;
+  fs::path folder;
   std::vector<std::string> warnings;
 };
 

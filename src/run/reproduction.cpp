@@ -8,7 +8,7 @@ namespace trainyard {
 namespace {
 
 /// Throws Error{data}.
-Json record_of(const std::filesystem::path& run_json) {
+Json record_of(const fs::path& run_json) {
   constexpr std::uint64_t kLimit = 1 << 20;
   return parse_json(read_text(run_json, ErrorKind::data, kLimit), {.name = run_json.string()});
 }
@@ -24,7 +24,7 @@ Json reproduction(const SessionDevice& device) {
           {"choices", parse_json(device.executors->choices(), {.name = "choices"})}};
 }
 
-std::string choices_of(const std::filesystem::path& run_json) {
+std::string choices_of(const fs::path& run_json) {
   try {
     const Json record = record_of(run_json);
     return record.contains("choices") ? json_text(record["choices"]) : "";
@@ -33,8 +33,7 @@ std::string choices_of(const std::filesystem::path& run_json) {
   }
 }
 
-std::vector<std::string> reproduction_differences(const std::filesystem::path& run_json,
-                                                  const Json& here) {
+std::vector<std::string> reproduction_differences(const fs::path& run_json, const Json& here) {
   Json before;
   try {
     before = record_of(run_json);

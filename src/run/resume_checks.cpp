@@ -15,15 +15,11 @@
 #include "run/resumed_run.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 /// Refuses to extend a run that ended within an epoch: the rest of that epoch would never be
 /// trained.
-void require_end_of_epoch(const std::filesystem::path& folder, const RunStatus& status,
-                          std::int64_t per_epoch) {
+void require_end_of_epoch(const fs::path& folder, const RunStatus& status, std::int64_t per_epoch) {
   const RunConfig before = read_run_config(folder / "config.yaml", {});
   const std::int64_t steps = before.length.all_steps(per_epoch);
   if (status.at.step < steps || steps % per_epoch == 0) return;
@@ -36,8 +32,7 @@ void require_end_of_epoch(const std::filesystem::path& folder, const RunStatus& 
 
 }  // namespace
 
-std::optional<std::string> completion_text(const std::filesystem::path& folder,
-                                           const RunConfig& wanted) {
+std::optional<std::string> completion_text(const fs::path& folder, const RunConfig& wanted) {
   const auto status = read_status(folder / "status.json");
   if (!status || status->state != RunState::completed) return std::nullopt;
   const std::int64_t per_epoch = std::max<std::int64_t>(1, status->steps_per_epoch);
@@ -63,7 +58,7 @@ std::optional<std::string> completion_text(const std::filesystem::path& folder,
          ", nothing was changed; to train further: " + command + " --set early_stop.patience=N";
 }
 
-void require_optimizer_of_run(const RunConfig& wanted, const std::filesystem::path& folder) {
+void require_optimizer_of_run(const RunConfig& wanted, const fs::path& folder) {
   if (checkpoint_pointer(folder / "checkpoints", "last").empty()) return;
   const RunConfig before = read_run_config(folder / "config.yaml", {});
   const auto names = [](const RunConfig& run) {
@@ -80,7 +75,7 @@ void require_optimizer_of_run(const RunConfig& wanted, const std::filesystem::pa
 }
 
 void require_config_of_run(RunConfig given, const std::string& name, const RunConfig& run,
-                           const std::filesystem::path& folder) {
+                           const fs::path& folder) {
   if (given.threads == 0) settle_threads(given, run.threads);
   if (!given.precision && run.precision) settle_precision(given, *run.precision);
   const auto found = typed_differences(run, given);

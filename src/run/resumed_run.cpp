@@ -33,7 +33,7 @@ std::string batch_warning(std::int64_t saved, std::int64_t now) {
 }
 
 /// Throws Error{data} for classes that are no longer those by which the run numbers its labels.
-void require_same_classes(const std::filesystem::path& run, const SamplesRecord& now) {
+void require_same_classes(const fs::path& run, const SamplesRecord& now) {
   const std::optional<SamplesRecord> before = read_samples(run);
   if (!before || before->class_names.empty() || before->class_names == now.class_names) return;
   const auto text = [](const std::vector<std::string>& names) {
@@ -41,26 +41,24 @@ void require_same_classes(const std::filesystem::path& run, const SamplesRecord&
     for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
     return all.empty() ? std::string("without names") : all;
   };
-  throw Error(ErrorKind::data,
-              "the classes of the run " + run.string() + " are " + text(before->class_names) +
-                  ", those of the training split are now " + text(now.class_names) +
-                  "; a run keeps its classes: begin another one with --init " + run.string());
+  throw data_error("the classes of the run " + run.string() + " are " + text(before->class_names) +
+                   ", those of the training split are now " + text(now.class_names) +
+                   "; a run keeps its classes: begin another one with --init " + run.string());
 }
 
 /// Throws Error{config} for a run with checkpoints, which would then hold old weights, and for one
 /// that is complete without them: it could only begin anew.
-void require_none(const std::filesystem::path& run, bool has_checkpoint) {
+void require_none(const fs::path& run, bool has_checkpoint) {
   if (has_checkpoint) {
-    throw Error(ErrorKind::config, "the run " + run.string() +
-                                       " has checkpoints: 'checkpoint' can be turned off for a new "
-                                       "run only");
+    throw config_error("the run " + run.string() +
+                       " has checkpoints: 'checkpoint' can be turned off for a new run only");
   }
   const std::optional<RunStatus> status = read_status(run / "status.json");
   if (!status || status->state != RunState::completed) return;
-  throw Error(ErrorKind::config, "the run " + run.string() +
-                                     " is complete and, as 'checkpoint' is off, has nothing to "
-                                     "continue from; begin another one with --init " +
-                                     run.string());
+  throw config_error("the run " + run.string() +
+                     " is complete and, as 'checkpoint' is off, has nothing to continue from; "
+                     "begin another one with --init " +
+                     run.string());
 }
 
 constexpr const char* kResumes = "resumes";
@@ -95,14 +93,14 @@ ResumedRun::ResumedRun(const TrainingRequest& request)
 
 void ResumedRun::require_folder(const Disk& /*disk*/) const {}
 
-std::filesystem::path ResumedRun::image() const {
+fs::path ResumedRun::image() const {
   if (!request_.output.empty()) return request_.output;
   const std::optional<Json> run = run_record(record());
   const Json recorded = run ? run->value(kImage, Json()) : Json();
   if (!recorded.is_string()) return {};
-  std::filesystem::path path = recorded.get<std::string>();
+  fs::path path = recorded.get<std::string>();
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path.parent_path(), ignored)) path.clear();
+  if (!fs::is_directory(path.parent_path(), ignored)) path.clear();
   return path;
 }
 
@@ -227,7 +225,7 @@ void record_resume(const RunFolder& folder, const ResumeCircumstances& now, cons
   if (*run != before) folder.write("run.json", json_text(*run));
 }
 
-bool trained_with(const std::filesystem::path& folder, std::int64_t global_batch) {
+bool trained_with(const fs::path& folder, std::int64_t global_batch) {
   const std::optional<Json> run = run_record(folder / "run.json");
   if (!run) return true;
   const Json wanted = global_batch;

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "checkpoint/checkpoint_files.h"
 #include "run/data_facts.h"
 #include "run/run_folder.h"
@@ -39,20 +39,20 @@ struct ResumedOn {
 void record_resume(const RunFolder& folder, const ResumeCircumstances& now, const ResumedOn& on);
 
 /// Whether every start of the run in `folder` had this global batch, as far as run.json tells.
-[[nodiscard]] bool trained_with(const std::filesystem::path& folder, std::int64_t global_batch);
+[[nodiscard]] bool trained_with(const fs::path& folder, std::int64_t global_batch);
 
 class ResumedRun final : public RunStart {
  public:
   /// `request` outlives it; its `resume` is the folder.
   explicit ResumedRun(const TrainingRequest& request);
 
-  [[nodiscard]] std::filesystem::path folder() const override { return request_.resume; }
+  [[nodiscard]] fs::path folder() const override { return request_.resume; }
   [[nodiscard]] bool has_folder() const override { return true; }
   /// Nothing: open_folder() leaves nothing behind that was not there.
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
   /// Without --plot that of the run's record, if its folder exists still.
-  [[nodiscard]] std::filesystem::path image() const override;
+  [[nodiscard]] fs::path image() const override;
   /// With the checkpoint's number of threads, unless one is requested, and the choices of the run.
   /// Throws Error{data}, besides, on rank 0 for other data than the run's, unless the request
   /// allows them.
@@ -67,7 +67,7 @@ class ResumedRun final : public RunStart {
 
  private:
   /// The run.json of the run.
-  [[nodiscard]] std::filesystem::path record() const { return request_.resume / "run.json"; }
+  [[nodiscard]] fs::path record() const { return request_.resume / "run.json"; }
   void look_at(const SessionData& data, const Warn& warn);
 
   bool begins_ = false;                               // no checkpoint was ever written

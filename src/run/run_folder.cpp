@@ -17,9 +17,6 @@
 #include "report/status.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kLockName = ".lock";
@@ -146,9 +143,9 @@ bool RunFolder::lock() {
   lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
   const std::string reason = std::generic_category().message(errno);
   if (lock_ < 0 || !is_file(path)) {
-    throw Error(ErrorKind::disk, "cannot write '" + path.string() +
-                                     "': " + (lock_ < 0 ? reason : "it is not a regular file") +
-                                     "; move it away, then try again");
+    throw disk_error("cannot write '" + path.string() +
+                     "': " + (lock_ < 0 ? reason : "it is not a regular file") +
+                     "; move it away, then try again");
   }
   if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return true;
   (void)another_holds_lock(errno, path);
@@ -257,12 +254,11 @@ void RunFolder::write(std::string_view name, std::string_view text) const {
 bool another_holds_lock(int error_number, const fs::path& path) {
   if (error_number == EWOULDBLOCK) return true;
   const bool none = error_number == ENOLCK || error_number == EOPNOTSUPP || error_number == ENOSYS;
-  throw Error(
-      ErrorKind::disk,
-      "cannot lock '" + path.string() + "': " + std::generic_category().message(error_number) +
-          (none ? "; its file system has no locks, as is common on network file systems: enable "
-                  "them there, or choose a folder on another one with --out"
-                : ""));
+  throw disk_error("cannot lock '" + path.string() +
+                   "': " + std::generic_category().message(error_number) +
+                   (none ? "; its file system has no locks, as is common on network file systems: "
+                           "enable them there, or choose a folder on another one with --out"
+                         : ""));
 }
 
 bool is_locked(const fs::path& path) {
@@ -270,8 +266,8 @@ bool is_locked(const fs::path& path) {
   const int descriptor = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0 && errno == ENOENT) return false;
   if (descriptor < 0) {
-    throw Error(ErrorKind::disk,
-                "cannot read '" + lock.string() + "': " + std::generic_category().message(errno));
+    throw disk_error("cannot read '" + lock.string() +
+                     "': " + std::generic_category().message(errno));
   }
   const int error_number = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
   ::close(descriptor);
@@ -320,8 +316,7 @@ struct JudgedState {
 };
 
 /// Empty for a checkpoint that is damaged, or whose state is of no run.
-std::optional<JudgedState> judged_state(const std::filesystem::path& folder,
-                                        const CheckpointEntry& entry) {
+std::optional<JudgedState> judged_state(const fs::path& folder, const CheckpointEntry& entry) {
   try {
     const LoadedCheckpoint loaded = load_checkpoint_state(folder / entry.file_name);
     if (loaded.epoch != entry.epoch || loaded.step != entry.step) return std::nullopt;
@@ -337,8 +332,7 @@ std::optional<JudgedState> judged_state(const std::filesystem::path& folder,
 
 }  // namespace
 
-std::optional<CheckpointEntry> checkpoint_after_epoch(const std::filesystem::path& folder,
-                                                      std::int64_t epoch) {
+std::optional<CheckpointEntry> checkpoint_after_epoch(const fs::path& folder, std::int64_t epoch) {
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
     if (entry.epoch != epoch) continue;
     const std::optional<JudgedState> state = judged_state(folder, entry);
@@ -347,7 +341,7 @@ std::optional<CheckpointEntry> checkpoint_after_epoch(const std::filesystem::pat
   return std::nullopt;
 }
 
-std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& folder) {
+std::optional<BestCheckpoint> best_checkpoint(const fs::path& folder) {
   for (const CheckpointEntry& entry : list_checkpoints(folder)) {
     const std::optional<JudgedState> state = judged_state(folder, entry);
     if (!state) continue;

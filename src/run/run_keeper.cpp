@@ -12,7 +12,6 @@
 #include "run/config_changes.h"
 
 namespace trainyard {
-
 namespace {
 
 constexpr const char* kBestWeights = "weights/best.safetensors";
@@ -73,7 +72,7 @@ void RunKeeper::write_status(RunState state) {
 }
 
 void RunKeeper::begin(const std::string& judged, const TrainingState& state,
-                      const std::filesystem::path& checkpoint) {
+                      const fs::path& checkpoint) {
   judged_ = judged;
   first_step_ = state.step;
   if (!checkpoint.empty()) note_checkpoint(checkpoint);
@@ -139,7 +138,7 @@ void RunKeeper::warn(const std::string& text) {
 
 void RunKeeper::tell(Hook hook, const std::optional<BestValue>& best, const std::string& weights) {
   if (hooks_ == nullptr) return;
-  const std::filesystem::path run = std::filesystem::absolute(folder_.path());
+  const fs::path run = fs::absolute(folder_.path());
   const auto path = [&](const std::string& name) {
     return name.empty() ? Json() : Json((run / name).string());
   };
@@ -169,7 +168,7 @@ void RunKeeper::save(const CheckpointContent& content, const TrainingState& stat
   former_.reset();
   write_status(RunState::saving);
   sinks_.sync();  // a checkpoint has the rows up to it
-  const std::filesystem::path saved =
+  const fs::path saved =
       save_checkpoint(disk_, folder_.checkpoints(), content, {.is_best = best, .keep = keep});
   note_checkpoint(saved);
   take_best(state);
@@ -187,8 +186,8 @@ void RunKeeper::save_best(const CheckpointContent& content, const TrainingState&
   tell(Hook::best, status_.best, kBestWeights);
 }
 
-void RunKeeper::note_checkpoint(const std::filesystem::path& checkpoint) {
-  status_.last_checkpoint = std::filesystem::relative(checkpoint, folder_.path()).string();
+void RunKeeper::note_checkpoint(const fs::path& checkpoint) {
+  status_.last_checkpoint = fs::relative(checkpoint, folder_.path()).string();
 }
 
 void RunKeeper::give_up() {
@@ -271,8 +270,6 @@ void RunKeeper::write_summary(double seconds) {
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Files that no start changes for a complete run, or that may be large.
 constexpr std::array kLeftAlone = {".lock", "train.log", "steps.csv", "statistics.safetensors"};

@@ -46,8 +46,8 @@ struct SinkOptions {
   std::optional<TensorboardHead> tensorboard;  // write tensorboard/
   Hooks* hooks = nullptr;                      // null: none
   PlotContent plots;
-  std::filesystem::path gnuplot;  // program, or empty: no plots
-  std::filesystem::path output;   // an additional plot, or empty
+  fs::path gnuplot;               // program, or empty: no plots
+  fs::path output;                // an additional plot, or empty
   std::function<bool()> stopped;  // true: do not wait for the plots
   Banner banner;
   std::int64_t epochs = 1;
@@ -74,8 +74,7 @@ class RunKeeper {
   void note(RunPhase phase) { progress_.begin(phase); }
   /// Training begins at `state`; `judged` is the metric that selects the best model,
   /// "val_accuracy". `checkpoint` is what it was resumed from, or empty.
-  void begin(const std::string& judged, const TrainingState& state,
-             const std::filesystem::path& checkpoint);
+  void begin(const std::string& judged, const TrainingState& state, const fs::path& checkpoint);
   /// Makes the sinks of the folder, the console's last.
   void open_sinks(const SinkOptions& run, std::unique_ptr<MetricsSink> console);
   void warn(const std::string& text);
@@ -105,7 +104,7 @@ class RunKeeper {
   /// True, and the files are restored, if the run was complete and no step has been done since.
   [[nodiscard]] bool undo();
   void end_hooks(const std::string& weights);
-  void note_checkpoint(const std::filesystem::path& checkpoint);
+  void note_checkpoint(const fs::path& checkpoint);
 
   const Disk& disk_;
   const Clock& clock_;

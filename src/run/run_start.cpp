@@ -39,9 +39,9 @@ std::unique_ptr<RunStart> make_start(TrainingRequest& request) {
 NewRun::NewRun(TrainingRequest& request)
     : RunStart(request, request.id, request.init ? request.init->hash : ""), init_(request.init) {}
 
-std::filesystem::path NewRun::folder() const {
+fs::path NewRun::folder() const {
   if (!request_.out.empty()) return request_.out;
-  return std::filesystem::path(kRunsFolder) / request_.config.name;
+  return fs::path(kRunsFolder) / request_.config.name;
 }
 
 void NewRun::require_folder(const Disk& disk) const {
@@ -81,7 +81,7 @@ void NewRun::write_record(const RunFolder& folder, Session& session) const {
   }
   if (request_.init) run["init"] = json_of(*request_.init);
   if (!request_.output.empty()) {
-    run[kImage] = std::filesystem::absolute(request_.output).string();
+    run[kImage] = fs::absolute(request_.output).string();
   }
   run.update(reproduction(session.device()));
   folder.write("config.orig.yaml", request_.original_yaml);

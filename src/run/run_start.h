@@ -5,13 +5,13 @@
 // any moment: what can be resumed then depends on that order.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 #include "ranks/rank_group.h"
 #include "report/epoch_line.h"
 #include "run/data_facts.h"
@@ -45,7 +45,7 @@ class RunStart {
 
   /// The folder of the run, existing or planned: "runs/NAME" for one that gets the next free
   /// number.
-  [[nodiscard]] virtual std::filesystem::path folder() const = 0;
+  [[nodiscard]] virtual fs::path folder() const = 0;
   /// True if the folder is the run's already, from an earlier start: it has its record, perhaps
   /// checkpoints, and is kept if this start fails.
   [[nodiscard]] virtual bool has_folder() const = 0;
@@ -55,7 +55,7 @@ class RunStart {
   [[nodiscard]] virtual RunFolder open_folder(const Disk& disk) const = 0;
   /// The file that the curves are copied to, of --plot: of this command, or else of the one that
   /// began the run; or empty.
-  [[nodiscard]] virtual std::filesystem::path image() const = 0;
+  [[nodiscard]] virtual fs::path image() const = 0;
   /// The run's random id, see recorded_id(); once the session is made.
   [[nodiscard]] const std::optional<std::string>& id() const { return id_; }
 
@@ -105,11 +105,11 @@ class NewRun final : public RunStart {
   /// frees what was read.
   explicit NewRun(TrainingRequest& request);
 
-  [[nodiscard]] std::filesystem::path folder() const override;
+  [[nodiscard]] fs::path folder() const override;
   [[nodiscard]] bool has_folder() const override { return false; }
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
-  [[nodiscard]] std::filesystem::path image() const override { return request_.output; }
+  [[nodiscard]] fs::path image() const override { return request_.output; }
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
   [[nodiscard]] TrainingState fill(Session& session, const Warn& warn) override;
   void write_record(const RunFolder& folder, Session& session) const override;

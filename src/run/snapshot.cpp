@@ -64,7 +64,7 @@ void fill(const std::vector<TensorSlot>& slots, const SafetensorsFile& file, con
 const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::string& name) {
   const auto found = checkpoint.files.find(name);
   if (found == checkpoint.files.end()) {
-    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": has no " + name);
+    throw checkpoint_error(checkpoint.path.string() + ": has no " + name);
   }
   return found->second;
 }
@@ -117,25 +117,33 @@ StepPosition position_of(const Json& json, const TrainingState& state, std::int6
   return position;
 }
 
+/// Calls `use` with the name and the member of each counter, in the order of the JSON state.
+template <class State, class Use>
+void each_counter(State& state, const Use& use) {
+  use("epoch", state.epoch);
+  use("step_in_epoch", state.step_in_epoch);
+  use("skipped_steps", state.skipped_steps);
+  use("step", state.step);
+  use("loss_sum", state.totals.loss);
+  use("metric_sums", state.totals.metrics);
+  use("samples", state.totals.samples);
+  use("gradient_norm_sum", state.gradient_norm_sum);
+  use("rate", state.rate);
+  use("best_value", state.best_value);
+  use("best_epoch", state.best_epoch);
+  use("epochs_since_best", state.epochs_since_best);
+  use("elapsed_seconds", state.elapsed_seconds);
+}
+
 Json state_json(const Session& session, const TrainingState& state) {
-  return {{"epoch", state.epoch},
-          {"step_in_epoch", state.step_in_epoch},
-          {"skipped_steps", state.skipped_steps},
-          {"step", state.step},
-          {"loss_sum", state.totals.loss},
-          {"metric_sums", state.totals.metrics},
-          {"samples", state.totals.samples},
-          {"gradient_norm_sum", state.gradient_norm_sum},
-          {"rate", state.rate},
-          {"best_value", state.best_value},
-          {"best_epoch", state.best_epoch},
-          {"epochs_since_best", state.epochs_since_best},
-          {"elapsed_seconds", state.elapsed_seconds},
-          {"global_batch", session.batch().global}};
+  Json json;
+  each_counter(state, [&](const char* name, const auto& counter) { json[name] = counter; });
+  json["global_batch"] = session.batch().global;
+  return json;
 }
 
 [[noreturn]] void refuse_state(const LoadedCheckpoint& checkpoint, const std::string& what) {
-  throw Error(ErrorKind::checkpoint, (checkpoint.path / kStateName).string() + ": " + what);
+  throw checkpoint_error((checkpoint.path / kStateName).string() + ": " + what);
 }
 
 /// The result of `read` on the JSON state, which is not trusted.
@@ -152,19 +160,7 @@ auto counters_of(const LoadedCheckpoint& checkpoint, const Read& read) {
 /// The inverse of state_json().
 TrainingState state_of(const Json& json) {
   TrainingState state;
-  state.epoch = json.at("epoch");
-  state.step_in_epoch = json.at("step_in_epoch");
-  state.skipped_steps = json.at("skipped_steps");
-  state.step = json.at("step");
-  state.totals.loss = json.at("loss_sum");
-  state.totals.metrics = json.at("metric_sums").get<std::vector<double>>();
-  state.totals.samples = json.at("samples");
-  state.gradient_norm_sum = json.at("gradient_norm_sum");
-  state.rate = json.at("rate");
-  state.best_value = json.at("best_value");
-  state.best_epoch = json.at("best_epoch");
-  state.epochs_since_best = json.at("epochs_since_best");
-  state.elapsed_seconds = json.at("elapsed_seconds");
+  each_counter(state, [&](const char* name, auto& counter) { json.at(name).get_to(counter); });
   if (json.contains("plateau")) state.plateau = plateau_state_of(json.at("plateau"));
   return state;
 }
@@ -243,10 +239,9 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   const std::int64_t saved = global_batch_of(checkpoint);
   const std::int64_t saved_steps = session.data().train->size() / saved;
   if (state.step_in_epoch < 0 || state.step_in_epoch > saved_steps) {
-    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": is at step " +
-                                           std::to_string(state.step_in_epoch) +
-                                           " of an epoch of " + std::to_string(saved_steps) +
-                                           " steps; were the data changed?");
+    throw checkpoint_error(checkpoint.path.string() + ": is at step " +
+                           std::to_string(state.step_in_epoch) + " of an epoch of " +
+                           std::to_string(saved_steps) + " steps; were the data changed?");
   }
   const BatchNumbers& batch = session.batch();
   count_in_batches(state, saved, batch.global, batch.steps);

@@ -15,14 +15,11 @@
 #include "run/snapshot.h"
 
 namespace trainyard {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kName = "weights.safetensors";
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::checkpoint, what); }
+[[noreturn]] void refuse(const std::string& what) { throw checkpoint_error(what); }
 
 bool is_there(const fs::path& path) {
   std::error_code ignored;
@@ -131,11 +128,10 @@ fs::path run_of(const fs::path& path) {
                    "checkpoint of one, with a " +
                    kManifestName);
   }
-  throw Error(ErrorKind::checkpoint,
-              name +
-                  " holds weights, but no folder above it is that of a run, which has their "
-                  "network, preprocessing and classes; put it back into 'checkpoints' of its "
-                  "run, or copy the whole run");
+  throw checkpoint_error(name +
+                         " holds weights, but no folder above it is that of a run, which has their "
+                         "network, preprocessing and classes; put it back into 'checkpoints' of "
+                         "its run, or copy the whole run");
 }
 
 /// A run never saves weights that are not finite, so these were changed.
@@ -143,8 +139,8 @@ void require_finite(const WeightsFile& weights) {
   for (const NamedTensor& tensor : weights.tensors.tensors()) {
     const std::optional<std::string> found = non_finite_element(tensor);
     if (!found) continue;
-    throw Error(ErrorKind::checkpoint, weights.path.string() + ": '" + tensor.name + "' holds " +
-                                           *found + "; take the weights of a checkpoint");
+    throw checkpoint_error(weights.path.string() + ": '" + tensor.name + "' holds " + *found +
+                           "; take the weights of a checkpoint");
   }
 }
 

@@ -2,13 +2,13 @@
 // evaluation, prediction and export begin with.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "checkpoint/checkpoint_files.h"
 #include "data/augment/statistics.h"
 #include "data/sets/vocabulary.h"
@@ -20,7 +20,7 @@
 namespace trainyard {
 
 struct WeightsFile {
-  std::filesystem::path path;  // path of the file itself
+  fs::path path;  // path of the file itself
   SafetensorsFile tensors;
   std::optional<LoadedCheckpoint> checkpoint =
       {};                                  // checkpoint that has the file, without its files
@@ -32,15 +32,15 @@ struct WeightsFile {
 /// weights/best.safetensors, else weights/last.safetensors. Warns whenever that is not what
 /// checkpoints/best names. Throws Error{checkpoint} that says what was looked for, with the nearest
 /// name if `path` does not exist, and if the checkpoint of the best epoch is lost or damaged.
-[[nodiscard]] WeightsFile read_weights(const std::filesystem::path& path);
+[[nodiscard]] WeightsFile read_weights(const fs::path& path);
 
 /// Weights with what is needed to use them without the data that they were trained on.
 struct StoredModel {
-  std::filesystem::path run;  // its folder
-  RunConfig config;           // the run's, with the overrides
-  WeightsFile weights;        // weights that the run evaluates
-  bool averaged = false;      // the copy is the average of the trained weights
-  Statistics statistics;      // statistics of the training split; empty if `preprocess` needs none
+  fs::path run;           // its folder
+  RunConfig config;       // the run's, with the overrides
+  WeightsFile weights;    // weights that the run evaluates
+  bool averaged = false;  // the copy is the average of the trained weights
+  Statistics statistics;  // statistics of the training split; empty if `preprocess` needs none
   std::optional<Vocabulary> vocabulary;  // vocabulary of its tokens, if they have texts
   /// The training split's; none for a run from before it was recorded: see samples_of().
   std::optional<SamplesRecord> samples;
@@ -53,7 +53,7 @@ struct StoredModel {
 /// Throws Error{command_line} if there is nothing at `path`, or what is there is of no run;
 /// Error{checkpoint} for weights without their run's folder, of another run, damaged or not finite;
 /// Error{config}.
-[[nodiscard]] StoredModel open_stored_model(const std::filesystem::path& path,
+[[nodiscard]] StoredModel open_stored_model(const fs::path& path,
                                             std::span<const std::string> overrides,
                                             const std::function<void(const std::string&)>& warn);
 

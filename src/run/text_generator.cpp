@@ -163,12 +163,11 @@ void TextGenerator::require_scores() const {
   const bool reads_tokens = tokens_field_ < model_.graph().fields.size();
   const std::int64_t scores = outputs_.shape().c();
   if (reads_tokens && vocabulary != nullptr && vocabulary->size() == scores) return;
-  throw Error(ErrorKind::config,
-              "text is written by a network that reads tokens and scores the next one: " +
-                  (!reads_tokens || vocabulary == nullptr
-                       ? std::string("this one reads no tokens")
-                       : "this one gives " + std::to_string(scores) + " numbers for " +
-                             std::to_string(vocabulary->size()) + " tokens"));
+  throw config_error("text is written by a network that reads tokens and scores the next one: " +
+                     (!reads_tokens || vocabulary == nullptr
+                          ? std::string("this one reads no tokens")
+                          : "this one gives " + std::to_string(scores) + " numbers for " +
+                                std::to_string(vocabulary->size()) + " tokens"));
 }
 
 bool TextGenerator::pads() const {

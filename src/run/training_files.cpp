@@ -35,14 +35,13 @@ std::vector<std::int64_t> shape_of(const StatisticsPart& part, const std::vector
 }
 
 /// What reads the statistics relies on their types and sizes.
-[[noreturn]] void refuse_statistics(const std::filesystem::path& path, const std::string& name) {
-  throw Error(ErrorKind::checkpoint,
-              path.string() + ": '" + name +
-                  "' has another type or size than the statistics of a run; restore the run "
-                  "folder's own file");
+[[noreturn]] void refuse_statistics(const fs::path& path, const std::string& name) {
+  throw checkpoint_error(
+      path.string() + ": '" + name +
+      "' has another type or size than the statistics of a run; restore the run folder's own file");
 }
 
-Statistics statistics_in(const std::filesystem::path& path) {
+Statistics statistics_in(const fs::path& path) {
   Statistics statistics;
   const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
   for (const StatisticsPart& part : kStatisticsParts) {
@@ -131,22 +130,22 @@ void write_statistics(const RunFolder& folder, const Statistics& statistics) {
   folder.write(kStatisticsFile, text);
 }
 
-Statistics read_statistics(const std::filesystem::path& run, const std::string& hash) {
+Statistics read_statistics(const fs::path& run, const std::string& hash) {
   if (hash.empty()) return {};
-  const std::filesystem::path path = run / kStatisticsFile;
+  const fs::path path = run / kStatisticsFile;
   Statistics statistics = statistics_in(path);
   const std::string found = hash_of(statistics);
   if (found != hash) {
-    throw Error(ErrorKind::checkpoint, path.string() + ": the statistics have the hash " + found +
-                                           ", the checkpoint was trained with " + hash +
-                                           "; restore the run folder's own file");
+    throw checkpoint_error(path.string() + ": the statistics have the hash " + found +
+                           ", the checkpoint was trained with " + hash +
+                           "; restore the run folder's own file");
   }
   return statistics;
 }
 
-Statistics read_statistics(const std::filesystem::path& run) {
+Statistics read_statistics(const fs::path& run) {
   std::error_code ignored;
-  if (!std::filesystem::exists(run / kStatisticsFile, ignored)) return {};
+  if (!fs::exists(run / kStatisticsFile, ignored)) return {};
   return statistics_in(run / kStatisticsFile);
 }
 
@@ -161,7 +160,7 @@ SamplesRecord record_of(const Dataset& set) {
 
 void write_samples(const RunFolder& folder, const Dataset& train) {
   std::error_code ignored;
-  if (std::filesystem::exists(folder.file(kSamplesFile), ignored)) return;
+  if (fs::exists(folder.file(kSamplesFile), ignored)) return;
   replace_samples(folder, record_of(train));
 }
 
@@ -175,10 +174,10 @@ void replace_samples(const RunFolder& folder, const SamplesRecord& record) {
   folder.write(kSamplesFile, json_text(json));
 }
 
-std::optional<SamplesRecord> read_samples(const std::filesystem::path& run) {
-  const std::filesystem::path path = run / kSamplesFile;
+std::optional<SamplesRecord> read_samples(const fs::path& run) {
+  const fs::path path = run / kSamplesFile;
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  if (!fs::exists(path, ignored)) return std::nullopt;
   const Json json = parse_json(read_text(path, ErrorKind::checkpoint, kMostSamplesBytes),
                                {.name = path.string(), .kind = ErrorKind::checkpoint});
   std::string fault = "numbers that no samples have";
@@ -188,27 +187,26 @@ std::optional<SamplesRecord> read_samples(const std::filesystem::path& run) {
   } catch (const Json::exception& error) {
     fault = error.what();
   }
-  throw Error(ErrorKind::checkpoint, path.string() +
-                                         ": does not say what the run's samples are: " + fault +
-                                         "; remove it, and the run's data are read instead");
+  throw checkpoint_error(path.string() + ": does not say what the run's samples are: " + fault +
+                         "; remove it, and the run's data are read instead");
 }
 
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary) {
   if (vocabulary == nullptr || !vocabulary->has_texts()) return;
   std::error_code ignored;
-  if (std::filesystem::exists(folder.file(kVocabularyFile), ignored)) return;
+  if (fs::exists(folder.file(kVocabularyFile), ignored)) return;
   folder.write(kVocabularyFile, vocabulary_json(*vocabulary));
 }
 
-std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run) {
-  const std::filesystem::path path = run / kVocabularyFile;
+std::optional<Vocabulary> read_vocabulary(const fs::path& run) {
+  const fs::path path = run / kVocabularyFile;
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  if (!fs::exists(path, ignored)) return std::nullopt;
   return parse_vocabulary(read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes),
                           path.string());
 }
 
-SampleForm read_form(const std::filesystem::path& run) {
+SampleForm read_form(const fs::path& run) {
   SampleForm form;
   const std::optional<SamplesRecord> samples = read_samples(run);
   if (samples && samples->table) form.table = std::make_shared<const TableForm>(*samples->table);
@@ -219,17 +217,17 @@ SampleForm read_form(const std::filesystem::path& run) {
   return form;
 }
 
-void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabulary* vocabulary) {
-  const std::filesystem::path path = run / kVocabularyFile;
+void require_vocabulary_of_run(const fs::path& run, const Vocabulary* vocabulary) {
+  const fs::path path = run / kVocabularyFile;
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return;
+  if (!fs::exists(path, ignored)) return;
   const std::string kept = read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes);
   if (vocabulary != nullptr && vocabulary_json(*vocabulary) == kept) return;
-  throw Error(ErrorKind::checkpoint,
-              "'" + path.string() +
-                  "' is not the vocabulary of the data, and the run's weights are of its tokens; "
-                  "restore the data that the run was trained with, or set 'vocabulary_from: " +
-                  path.string() + "' in the source of the text");
+  throw checkpoint_error(
+      "'" + path.string() +
+      "' is not the vocabulary of the data, and the run's weights are of its tokens; restore the "
+      "data that the run was trained with, or set 'vocabulary_from: " +
+      path.string() + "' in the source of the text");
 }
 
 }  // namespace trainyard

@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/augment/statistics.h"
 #include "data/sets/dataset.h"
 #include "data/sets/table_form.h"
@@ -28,10 +28,10 @@ void write_statistics(const RunFolder& folder, const Statistics& statistics);
 
 /// The statistics of run folder `run`; none if `hash`, a checkpoint's, is "". Throws
 /// Error{checkpoint} if the file is missing, damaged or of another hash.
-[[nodiscard]] Statistics read_statistics(const std::filesystem::path& run, const std::string& hash);
+[[nodiscard]] Statistics read_statistics(const fs::path& run, const std::string& hash);
 /// Statistics of run folder `run`, whatever their hash; none without the file. Throws
 /// Error{checkpoint} if it is damaged.
-[[nodiscard]] Statistics read_statistics(const std::filesystem::path& run);
+[[nodiscard]] Statistics read_statistics(const fs::path& run);
 
 struct SamplesRecord {
   Shape image;             // Dataset::image_shape()
@@ -50,20 +50,20 @@ void write_samples(const RunFolder& folder, const Dataset& train);
 void replace_samples(const RunFolder& folder, const SamplesRecord& record);
 
 /// Empty for a run from before the file existed. Throws Error{checkpoint} if it is damaged.
-[[nodiscard]] std::optional<SamplesRecord> read_samples(const std::filesystem::path& run);
+[[nodiscard]] std::optional<SamplesRecord> read_samples(const fs::path& run);
 
 /// Writes the file unless it is there; nothing for data without tokens, or whose tokens have no
 /// texts.
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary);
 
 /// The vocabulary of run folder `run`; none without the file. Throws Error{data} if it is damaged.
-[[nodiscard]] std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run);
+[[nodiscard]] std::optional<Vocabulary> read_vocabulary(const fs::path& run);
 
 /// What all data of run folder `run` follow. Throws as read_samples() and read_vocabulary().
-[[nodiscard]] SampleForm read_form(const std::filesystem::path& run);
+[[nodiscard]] SampleForm read_form(const fs::path& run);
 
 /// Throws Error{checkpoint} if run folder `run` has the file, and it is damaged or has other words
 /// than the data's `vocabulary`: the run's weights are of its own tokens.
-void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabulary* vocabulary);
+void require_vocabulary_of_run(const fs::path& run, const Vocabulary* vocabulary);
 
 }  // namespace trainyard

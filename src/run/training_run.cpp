@@ -26,8 +26,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Number of tensor names on the console; train.log has all of them.
 constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t>::max();
 

@@ -27,7 +27,6 @@
 //                StoredModel       its weights with what is needed to use them
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,6 +35,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "ranks/rank_group.h"
 #include "ranks/stop_vote.h"
 #include "report/epoch_line.h"
@@ -56,11 +56,11 @@ struct TrainingRequest {
   std::string version;                      // version of the program
   std::string id;                           // random id of a new run
   DeviceChoice device;
-  std::filesystem::path out;           // --out of a new run, or empty: runs/NAME/NNNN
-  std::filesystem::path resume;        // a run folder to resume, or empty
+  fs::path out;                        // --out of a new run, or empty: runs/NAME/NNNN
+  fs::path resume;                     // a run folder to resume, or empty
   std::optional<InitialWeights> init;  // weights of a new run
-  std::filesystem::path output;        // --plot, or empty
-  std::filesystem::path gnuplot;       // program, or empty: no plots
+  fs::path output;                     // --plot, or empty
+  fs::path gnuplot;                    // program, or empty: no plots
   DataCheck check;                     // check of a resume: its data against the run's
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
@@ -70,7 +70,7 @@ struct TrainingRequest {
       [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); };
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// Redirects the output of this process to that file from now on, if its folder is visible.
-  std::function<void(const std::filesystem::path&)> log_to = [](const std::filesystem::path&) {};
+  std::function<void(const fs::path&)> log_to = [](const fs::path&) {};
   /// All variables of the environment, as NAME=VALUE, for the run's hooks.
   std::vector<std::string> environment = {};
 };

@@ -11,7 +11,6 @@
 #include "starter/starter_data.h"
 
 namespace trainyard {
-
 namespace {
 
 constexpr std::int64_t kMostRead = 500;
@@ -70,8 +69,6 @@ ImageFacts facts_of_images(const Dataset& set, const Answer& answer) {
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kHeadBytes = 65536;  // bytes that are read to recognise a list
@@ -137,12 +134,12 @@ std::size_t label_column(const fs::path& file, const std::vector<std::string>& c
                          std::size_t path) {
   if (columns.size() == 2) return 1 - path;
   if (const std::optional<std::size_t> label = named_label(columns, path)) return *label;
-  throw Error(ErrorKind::data,
-              "'" + file.string() + "' lists images in the column '" + columns[path] + "', but " +
-                  (columns.size() == 1 ? "no line has a class; expected a path and a class in each"
-                                       : "which of " + joined(columns) +
-                                             " is their class? Name it 'label' in the first line") +
-                  " (source image_list in docs/language/data.md)");
+  throw data_error(
+      "'" + file.string() + "' lists images in the column '" + columns[path] + "', but " +
+      (columns.size() == 1
+           ? "no line has a class; expected a path and a class in each"
+           : "which of " + joined(columns) + " is their class? Name it 'label' in the first line") +
+      " (source image_list in docs/language/data.md)");
 }
 
 /// The folder that the list's first path is below: the list's own (""), the current one, or one

@@ -52,17 +52,15 @@ std::vector<std::string> faults_of(const KnownResNet& network, const Safetensors
   return faults;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view nearest,
+[[noreturn]] void refuse(const fs::path& path, std::string_view nearest,
                          const std::vector<std::string>& faults) {
   std::vector<std::string> names;
   for (const KnownResNet& known : kKnown) names.emplace_back(known.name);
-  throw Error(
-      ErrorKind::checkpoint,
+  throw checkpoint_error(
       path.string() + ": of " + std::string(nearest) + " it " + faults.front() +
-          (faults.size() > 1 ? " (" + std::to_string(faults.size()) + " differences)" : "") +
-          "; --from knows the weights of " + joined(names) +
-          " of torchvision and timm. For other networks see 'train import' in "
-          "docs/after_training.md");
+      (faults.size() > 1 ? " (" + std::to_string(faults.size()) + " differences)" : "") +
+      "; --from knows the weights of " + joined(names) +
+      " of torchvision and timm. For other networks see 'train import' in docs/after_training.md");
 }
 
 }  // namespace
@@ -92,7 +90,7 @@ std::vector<ResNetTensor> tensors_of(const KnownResNet& network) {
   return tensors;
 }
 
-Pretrained read_pretrained(const std::filesystem::path& path) {
+Pretrained read_pretrained(const fs::path& path) {
   SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
   const KnownResNet* nearest = nullptr;
   std::vector<std::string> faults;

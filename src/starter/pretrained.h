@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "formats/safetensors.h"
 
 namespace trainyard {
@@ -41,6 +41,6 @@ struct Pretrained {
 /// Reads a safetensors file of torchvision's or timm's ResNet-18, -34 or -50, of any number of
 /// classes. Throws Error{checkpoint}: a file of another kind, or of another network, with the first
 /// tensor that differs from the most similar known one.
-[[nodiscard]] Pretrained read_pretrained(const std::filesystem::path& path);
+[[nodiscard]] Pretrained read_pretrained(const fs::path& path);
 
 }  // namespace trainyard

@@ -12,8 +12,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kHeldOut = 0.2;  // val_fraction of a starter, and its seed
 constexpr std::uint64_t kSeed = 42;
 constexpr std::int64_t kMostVocabulary = 20'000;
@@ -113,8 +111,8 @@ TableOptions table_of(const NamedRows& rows, std::span<const ColumnFacts> facts,
 /// What the training part of the rows is to the starter.
 template <class Options>
 RowFacts opened(Options options, const Answer& answer,
-                std::unique_ptr<Dataset> (*open)(const Options&, const Opening&,
-                                                 const std::optional<RowsPart>&)) {
+                DatasetPtr (*open)(const Options&, const Opening&,
+                                   const std::optional<RowsPart>&)) {
   const Opening opening{.seed = kSeed};
   const auto set = open(options, opening, RowsPart{.fraction = kHeldOut, .part = Part::train});
   RowFacts found{

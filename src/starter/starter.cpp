@@ -12,10 +12,7 @@
 #include "config/node.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 using Words = std::map<std::string, std::string>;  // keys are the @WORDS@ that they replace
 

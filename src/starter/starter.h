@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "base/atomic_file.h"
+#include "base/filesystem.h"
 #include "starter/pretrained.h"
 #include "starter/starter_data.h"
 
@@ -16,16 +16,16 @@ namespace trainyard {
 
 /// The files of a starter: NAME.yaml, which names NAME_network.yaml and NAME_weights.safetensors.
 struct StarterFiles {
-  std::filesystem::path config;
-  std::filesystem::path network;
-  std::filesystem::path weights;  // empty: none
+  fs::path config;
+  fs::path network;
+  fs::path weights;  // empty: none
 };
 
 /// Writes them into `folder`, which is created, with paths that are relative to it. With `weights`,
 /// which are for images alone, the run fine-tunes them. Throws Error{command_line} if one of the
 /// files exists, and Error{disk}.
 StarterFiles write_starter(const StarterData& data, const Pretrained* weights,
-                           const std::filesystem::path& folder, const Disk& disk);
+                           const fs::path& folder, const Disk& disk);
 
 // The texts of the starter files, which are in the folder files, with @WORDS@ to be filled in.
 

@@ -17,8 +17,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t kMostTextBytes = 1u << 30;
 constexpr std::size_t kLeastTextBytes = 8'000;
 
@@ -58,8 +56,8 @@ void refuse_other_sources(const fs::path& file) {
     advice = "it is a single image; give the folder with the folders of its classes";
   }
   if (advice.empty()) return;
-  throw Error(ErrorKind::data, "'" + file.string() + "': " + advice + ". " + kReadable +
-                                   "; docs/language/data.md has all sources");
+  throw data_error("'" + file.string() + "': " + advice + ". " + kReadable +
+                   "; docs/language/data.md has all sources");
 }
 
 /// A run's name from a file's: letters, digits, '_' and '-', no more than 100.
@@ -80,8 +78,8 @@ std::string without_end_slash(std::string text) {
 ImageFacts look_at_set(const fs::path& path, const Dataset& set, const Answer& answer = {}) {
   const ImageFacts facts = facts_of_images(set, answer);
   if (facts.outputs >= 2 || answer.kind != Answer::Kind::classes) return facts;
-  throw Error(ErrorKind::data,
-              "'" + path.string() + "' has images of one class: a classifier needs at least two");
+  throw data_error("'" + path.string() +
+                   "' has images of one class: a classifier needs at least two");
 }
 
 StarterData look_at_folder(const fs::path& folder) {
@@ -116,18 +114,18 @@ StarterData look_at_list(const fs::path& file, FoundList list) {
 StarterData look_at_text(const fs::path& file) {
   const std::string text = read_text(file, ErrorKind::data, kMostTextBytes);
   if (text.size() < kLeastTextBytes) {
-    throw Error(ErrorKind::data, "'" + file.string() + "' has " + std::to_string(text.size()) +
-                                     " bytes; a model of text needs at least " +
-                                     std::to_string(kLeastTextBytes) + " to begin with");
+    throw data_error("'" + file.string() + "' has " + std::to_string(text.size()) +
+                     " bytes; a model of text needs at least " + std::to_string(kLeastTextBytes) +
+                     " to begin with");
   }
   std::int64_t count = 0;
   std::set<std::string_view> characters;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = utf8_length(rest);
     if (length == 0 || rest.front() == '\0') {
-      throw Error(ErrorKind::data, "'" + file.string() + "' is not a text in UTF-8: byte " +
-                                       std::to_string(text.size() - rest.size()) + " is none. " +
-                                       kReadable + "; docs/language/data.md has all sources");
+      throw data_error("'" + file.string() + "' is not a text in UTF-8: byte " +
+                       std::to_string(text.size() - rest.size()) + " is none. " + kReadable +
+                       "; docs/language/data.md has all sources");
     }
     ++count;
     characters.insert(rest.substr(0, length));

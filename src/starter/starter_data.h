@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <span>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/filesystem.h"
 #include "data/sets/dataset.h"
 #include "data/sets/image_list.h"
 #include "data/sets/table.h"
@@ -88,7 +88,7 @@ struct FoundList {
 /// another file. Its `root` is "", the list's folder, unless the images are below the current
 /// folder or a folder beside the list. Throws Error{data} for a list without a column of classes,
 /// or with several columns that might be it.
-[[nodiscard]] std::optional<FoundList> image_list_in(const std::filesystem::path& file);
+[[nodiscard]] std::optional<FoundList> image_list_in(const fs::path& file);
 
 // A file of rows: which column is learned, and what the others are.
 
@@ -108,15 +108,15 @@ struct RowFacts {
 /// ignored, and numbers may be missing if some are. Throws Error{data} as read_rows(), for a first
 /// line of values, for classes that are too many, for a column with one value alone, and if no
 /// column tells anything; and as the source.
-[[nodiscard]] RowFacts look_at_rows(const std::filesystem::path& file);
+[[nodiscard]] RowFacts look_at_rows(const fs::path& file);
 
 enum class StarterKind { images, table, texts, text, cifar10, mnist, fashion_mnist, imdb };
 
 struct StarterData {
   StarterKind kind = StarterKind::images;
   std::string name;                      // name of the run and of the files: "flowers"
-  std::filesystem::path path;            // images: of the training split; text: the file
-  std::filesystem::path val_path;        // images: of the validation split; empty: a part of `path`
+  fs::path path;                         // images: of the training split; text: the file
+  fs::path val_path;                     // images: of the validation split; empty: a part of `path`
   ImageFacts images;                     // facts of the training split
   std::optional<ImageListOptions> list;  // options of a list, which is at `path`
   std::optional<RowFacts> rows;          // rows of a table, and of texts

@@ -43,11 +43,53 @@ class Pool {
     return std::any_of(slots_.begin(), slots_.end(),
                        [](const auto& slot) { return slot.has_value(); });
   }
-  void fill();
-  void start(std::size_t slot);
-  void pass(int signal);
-  void kill_all();
-  void collect();
+  void fill() {
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      while (!slots_[slot] && next_ < count_ && stopped_ == 0 &&
+             (!calls_.may_start || calls_.may_start())) {
+        start(slot);
+      }
+    }
+  }
+  void start(std::size_t slot) {
+    const std::size_t index = next_++;
+    try {
+      const PoolJob job = calls_.job(index, slot);
+      std::error_code ignored;  // at() reports what matters
+      fs::remove(job.log, ignored);
+      RankOutput log = RankOutput::at(job.log);
+      const ProcessStreams streams{.out = log.descriptor(), .errors = log.descriptor()};
+      RankProcess process(job.command, streams);
+      slots_[slot].emplace(RunningJob{index, std::move(log), std::move(process)});
+      calls_.started(index);
+    } catch (const Error& error) {
+      calls_.ended(index, {.end = {.exit_code = error.exit_code()}, .problem = error.what()});
+    }
+  }
+  void pass(int signal) {
+    if (signal == SIGCHLD) return;
+    if (signal != SIGUSR2) stopped_ = signal;
+    if (signal == SIGINT) ++interrupts_;
+    for (auto& slot : slots_) {
+      if (slot) slot->process.send(signal);
+    }
+    if (interrupts_ > 1 && !deadline_) deadline_ = clock_.seconds() + kSecondsToEnd;
+  }
+  void kill_all() {
+    for (auto& slot : slots_) {
+      if (slot) slot->process.kill_group();
+    }
+    deadline_.reset();
+  }
+  void collect() {
+    for (auto& slot : slots_) {
+      if (!slot || !slot->process.end()) continue;
+      const std::size_t index = slot->index;
+      const ProcessEnd end = *slot->process.end();
+      slot.reset();
+      calls_.ended(index, {.end = end, .problem = ""});
+    }
+  }
 
   std::size_t count_;
   const PoolCalls& calls_;
@@ -59,58 +101,6 @@ class Pool {
   int interrupts_ = 0;
   std::optional<double> deadline_;  // on the clock
 };
-
-void Pool::fill() {
-  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    while (!slots_[slot] && next_ < count_ && stopped_ == 0 &&
-           (!calls_.may_start || calls_.may_start())) {
-      start(slot);
-    }
-  }
-}
-
-void Pool::start(std::size_t slot) {
-  const std::size_t index = next_++;
-  try {
-    const PoolJob job = calls_.job(index, slot);
-    std::error_code ignored;  // at() reports what matters
-    std::filesystem::remove(job.log, ignored);
-    RankOutput log = RankOutput::at(job.log);
-    const ProcessStreams streams{.out = log.descriptor(), .errors = log.descriptor()};
-    RankProcess process(job.command, streams);
-    slots_[slot].emplace(RunningJob{index, std::move(log), std::move(process)});
-    calls_.started(index);
-  } catch (const Error& error) {
-    calls_.ended(index, {.end = {.exit_code = error.exit_code()}, .problem = error.what()});
-  }
-}
-
-void Pool::pass(int signal) {
-  if (signal == SIGCHLD) return;
-  if (signal != SIGUSR2) stopped_ = signal;
-  if (signal == SIGINT) ++interrupts_;
-  for (auto& slot : slots_) {
-    if (slot) slot->process.send(signal);
-  }
-  if (interrupts_ > 1 && !deadline_) deadline_ = clock_.seconds() + kSecondsToEnd;
-}
-
-void Pool::kill_all() {
-  for (auto& slot : slots_) {
-    if (slot) slot->process.kill_group();
-  }
-  deadline_.reset();
-}
-
-void Pool::collect() {
-  for (auto& slot : slots_) {
-    if (!slot || !slot->process.end()) continue;
-    const std::size_t index = slot->index;
-    const ProcessEnd end = *slot->process.end();
-    slot.reset();
-    calls_.ended(index, {.end = end, .problem = ""});
-  }
-}
 
 }  // namespace
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <string>
 
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "ranks/spawn/rank_process.h"
 
 namespace trainyard {
@@ -15,7 +15,7 @@ namespace trainyard {
 /// that name is replaced.
 struct PoolJob {
   SpawnCommand command;
-  std::filesystem::path log;
+  fs::path log;
 };
 
 /// How a job ended.

@@ -114,14 +114,14 @@ std::string_view name_of(SweepOutcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
 
-SweepLock::SweepLock(const std::filesystem::path& folder) {
+SweepLock::SweepLock(const fs::path& folder) {
   Disk().make_folders(folder);
-  const std::filesystem::path path = folder / ".lock";
+  const fs::path path = folder / ".lock";
   file_ = Descriptor(
       {::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)});
   if (!file_) {
-    throw Error(ErrorKind::disk,
-                "cannot write '" + path.string() + "': " + std::generic_category().message(errno));
+    throw disk_error("cannot write '" + path.string() +
+                     "': " + std::generic_category().message(errno));
   }
   if (::flock(file_.get().value, LOCK_EX | LOCK_NB) == 0) return;
   (void)another_holds_lock(errno, path);
@@ -204,8 +204,7 @@ std::vector<RecordedRun> measured_runs(std::span<const SweepRun> runs, const Clo
   return measured;
 }
 
-SweepRun sweep_run(const std::filesystem::path& sweep, std::span<const SweepAxis> axes,
-                   SweepPoint point) {
+SweepRun sweep_run(const fs::path& sweep, std::span<const SweepAxis> axes, SweepPoint point) {
   SweepRun run{.overrides = point_overrides(axes, point),
                .folder = sweep / "runs" / point.name,
                .log = sweep / "logs" / (point.name + ".log")};

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <span>
@@ -13,6 +12,7 @@
 #include "analysis/recorded_run.h"
 #include "analysis/run_table.h"
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "base/handle.h"
 #include "ranks/spawn/rank_process.h"
 #include "run/config/run_config.h"
@@ -32,8 +32,8 @@ enum class SweepProgress {
 struct SweepRun {
   SweepPoint point;
   std::vector<std::string> overrides;  // overrides of the axes, as for --set
-  std::filesystem::path folder;        // SWEEP/runs/NAME
-  std::filesystem::path log;           // SWEEP/logs/NAME.log: what the process printed
+  fs::path folder;                     // SWEEP/runs/NAME
+  fs::path log;                        // SWEEP/logs/NAME.log: what the process printed
   SweepProgress before = SweepProgress::none;
 
   [[nodiscard]] bool is_over() const {
@@ -42,8 +42,8 @@ struct SweepRun {
 };
 
 /// The run of `point` in the sweep folder.
-[[nodiscard]] SweepRun sweep_run(const std::filesystem::path& sweep,
-                                 std::span<const SweepAxis> axes, SweepPoint point);
+[[nodiscard]] SweepRun sweep_run(const fs::path& sweep, std::span<const SweepAxis> axes,
+                                 SweepPoint point);
 
 /// What is in the folder of `run`, whose config is `given`, read from `file`. Throws
 /// Error{command_line} if it holds a run of another config (threads and precision that the machine
@@ -89,7 +89,7 @@ struct SweepEnd {
 /// for its lifetime. Throws Error{command_line} if another process has it, and Error{disk}.
 class SweepLock {
  public:
-  explicit SweepLock(const std::filesystem::path& folder);
+  explicit SweepLock(const fs::path& folder);
 
  private:
   Descriptor file_;

@@ -1,8 +1,8 @@
+#include "base/normal.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
-
-#include "base/math.h"
 
 namespace trainyard::math {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/math.h"
+#include "base/normal.h"
 #include "functor_harness.h"
 #include "ops/dropout.h"
 

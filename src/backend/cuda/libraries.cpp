@@ -14,8 +14,6 @@
 namespace trainyard::cuda {
 namespace {
 
-namespace fs = std::filesystem;
-
 int compiler_version(const SharedLibrary& library) {
   auto* ask = library.function<int(int*, int*)>("nvrtcVersion");
   int major = 0, minor = 0;

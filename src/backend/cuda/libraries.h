@@ -1,12 +1,12 @@
 // The libraries besides the driver: found by path, opened, and checked for their version.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/filesystem.h"
 #include "base/shared_library.h"
 
 namespace trainyard::cuda {
@@ -37,11 +37,10 @@ struct WantedLibrary {
 /// symbols visible to libraries opened later. If none is usable, the finding reports what is wrong
 /// with the first copy found, or that there is none.
 [[nodiscard]] LibraryFinding open_library(const WantedLibrary& wanted,
-                                          std::span<const std::filesystem::path> folders,
-                                          int driver_cuda = 0);
+                                          std::span<const fs::path> folders, int driver_cuda = 0);
 
 /// All of these: see Backend::open_libraries().
-[[nodiscard]] std::vector<LibraryFinding> open_libraries(
-    std::span<const std::filesystem::path> folders, int driver_cuda = 0);
+[[nodiscard]] std::vector<LibraryFinding> open_libraries(std::span<const fs::path> folders,
+                                                         int driver_cuda = 0);
 
 }  // namespace trainyard::cuda

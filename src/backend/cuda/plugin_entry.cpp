@@ -68,7 +68,7 @@ class CudaBackend final : public Backend {
  public:
   [[nodiscard]] GpuSurvey survey() const override { return cuda::survey(); }
   [[nodiscard]] std::vector<LibraryFinding> open_libraries(
-      std::span<const std::filesystem::path> folders) override {
+      std::span<const fs::path> folders) override {
     int driver = 0;
     TY_CUDA(cudaDriverGetVersion(&driver));
     return cuda::open_libraries(folders, driver / 1000);

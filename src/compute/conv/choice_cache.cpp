@@ -14,7 +14,7 @@ constexpr std::uint64_t kLargestFile = 16 << 20;  // thousands of graphs of a ki
 
 const Json& member(const Json& json, const std::string& source, const std::string& key) {
   if (!json.is_object() || !json.contains(key)) {
-    throw Error(ErrorKind::data, fmt::format("{}: the key '{}' is missing", source, key));
+    throw data_error(fmt::format("{}: the key '{}' is missing", source, key));
   }
   return json[key];
 }
@@ -34,7 +34,7 @@ ChoiceCache::ChoiceCache(Settings settings) : settings_(std::move(settings)) {
 
 ChoiceCache::Entries ChoiceCache::read() const {
   std::error_code failed;
-  if (!std::filesystem::exists(settings_.path, failed)) return {};
+  if (!fs::exists(settings_.path, failed)) return {};
   try {
     return parse(read_text(settings_.path, ErrorKind::data, kLargestFile));
   } catch (const Error& error) {
@@ -49,18 +49,17 @@ ChoiceCache::Entries ChoiceCache::parse(const std::string& text) const {
   const Json json = parse_json(text, {.name = source, .kind = ErrorKind::data});
   for (const auto& [key, value] : settings_.identity) {
     if (member(json, source, key) != Json(value)) {
-      throw Error(ErrorKind::data,
-                  fmt::format("{}: expected choices for {}", source, settings_.owner));
+      throw data_error(fmt::format("{}: expected choices for {}", source, settings_.owner));
     }
   }
   const Json& choices = member(json, source, "choices");
   if (!choices.is_object()) {
-    throw Error(ErrorKind::data, fmt::format("{}: 'choices' is not an object", source));
+    throw data_error(fmt::format("{}: 'choices' is not an object", source));
   }
   Entries entries;
   for (const auto& [key, value] : choices.items()) {
     if (!member(value, source, "microseconds").is_number()) {
-      throw Error(ErrorKind::data, fmt::format("{}: 'microseconds' is not a number", source));
+      throw data_error(fmt::format("{}: 'microseconds' is not a number", source));
     }
     settings_.check(value, source);
     entries[key] = value;

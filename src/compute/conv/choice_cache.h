@@ -1,7 +1,6 @@
 // Choices made by timing, stored on disk for all runs on a machine.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "formats/json.h"
 
 namespace trainyard {
@@ -35,7 +35,7 @@ template <class Choice>
   std::map<std::string, Choice> choices;
   if (text.empty()) return choices;
   const Json json = parse_json(text, {.name = name, .kind = ErrorKind::data});
-  if (!json.is_object()) throw Error(ErrorKind::data, name + ": not an object");
+  if (!json.is_object()) throw data_error(name + ": not an object");
   for (const auto& [key, value] : json.items()) {
     if (key.starts_with(kProcessorKey) == of_processors) choices[key] = choice_of(value, name);
   }
@@ -49,8 +49,8 @@ class ChoiceCache {
  public:
   using Warn = std::function<void(const std::string&)>;
   struct Settings {
-    std::filesystem::path path;  // empty: nothing is stored
-    std::string owner;           // what the choices are for: "NVIDIA H200 with cuDNN 9.19.0"
+    fs::path path;      // empty: nothing is stored
+    std::string owner;  // what the choices are for: "NVIDIA H200 with cuDNN 9.19.0"
     /// The same as keys and values of the file: {"gpu", "NVIDIA H200"}, {"cudnn", "9.19.0"}.
     std::vector<std::pair<std::string, std::string>> identity;
     /// Throws Error{data} that names `source` if the JSON object is not a choice.
@@ -70,7 +70,7 @@ class ChoiceCache {
   /// since. A failed write gives one warning and is not retried: only time is lost.
   void save();
 
-  [[nodiscard]] const std::filesystem::path& path() const { return settings_.path; }
+  [[nodiscard]] const fs::path& path() const { return settings_.path; }
   /// The letters, digits, '-' and '.' of a name, '_' for the rest: a name of a file.
   [[nodiscard]] static std::string file_name(std::string name);
 

@@ -158,11 +158,11 @@ class Conv final : public Executor {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Executor> make_conv(const StepDescription& step) {
+ExecutorPtr make_conv(const StepDescription& step) {
   return std::make_unique<Conv<T>>(step);
 }
 
-template std::unique_ptr<Executor> make_conv<float>(const StepDescription&);
-template std::unique_ptr<Executor> make_conv<double>(const StepDescription&);
+template ExecutorPtr make_conv<float>(const StepDescription&);
+template ExecutorPtr make_conv<double>(const StepDescription&);
 
 }  // namespace trainyard::reference

@@ -16,7 +16,7 @@ namespace trainyard {
 /// workspace, rounded, from where it is added.
 class AddsApart final : public Executor {
  public:
-  AddsApart(std::unique_ptr<Executor> product, const StepDescription& step)
+  AddsApart(ExecutorPtr product, const StepDescription& step)
       : product_(std::move(product)), index_(written_input(step)) {
     const Layout& layout = step.inputs[index_];
     static_cast<void>(workspace_.take(product_->workspace_bytes()));  // the first slot
@@ -45,7 +45,7 @@ class AddsApart final : public Executor {
     return static_cast<std::size_t>(std::ranges::find(needs, true) - needs.begin());
   }
 
-  std::unique_ptr<Executor> product_, add_;
+  ExecutorPtr product_, add_;
   std::size_t index_;              // index of the one input whose gradient is written
   OffsetAllocator workspace_{64};  // cache lines, as libraries require
   std::size_t gradient_ = 0;
@@ -53,7 +53,7 @@ class AddsApart final : public Executor {
 
 /// `make` makes the executor of a step that does not add.
 template <class Make>
-[[nodiscard]] std::unique_ptr<Executor> add_apart(StepDescription step, const Make& make) {
+[[nodiscard]] ExecutorPtr add_apart(StepDescription step, const Make& make) {
   step.form.adds_gradient = false;
   return std::make_unique<AddsApart>(make(step), step);
 }

@@ -4,13 +4,12 @@
 
 namespace trainyard::cuda {
 
-std::unique_ptr<Executor> make_functor_reorder(cudaStream_t stream, const Layout& from,
-                                               DType from_type, const Layout& to, DType to_type) {
+ExecutorPtr make_functor_reorder(cudaStream_t stream, const Layout& from, DType from_type,
+                                 const Layout& to, DType to_type) {
   return make_reorder_on(CudaLauncher(stream), from, from_type, to, to_type);
 }
 
-std::unique_ptr<Executor> make_functor_accumulate(cudaStream_t stream, const Layout& layout,
-                                                  DType type) {
+ExecutorPtr make_functor_accumulate(cudaStream_t stream, const Layout& layout, DType type) {
   return make_accumulate_on(CudaLauncher(stream), layout, layout, type);
 }
 

@@ -48,24 +48,21 @@ class AccumulateExecutor final : public Executor {
 
 /// A reorder from elements of one type.
 template <class From, class Launcher>
-[[nodiscard]] std::unique_ptr<Executor> make_reorder_from(DType to, const Walk& walk,
-                                                          const Launcher& launcher) {
-  return typename Launcher::Floats{}(
-      to, [&]<class To>(std::type_identity<To>) -> std::unique_ptr<Executor> {
-        if constexpr (std::is_constructible_v<To, Arithmetic<From>>) {
-          return std::make_unique<ReorderExecutor<From, To, Launcher>>(walk, launcher);
-        } else {
-          TY_CHECK(false, "reorders write f16 and bf16 from f32, f16 and bf16 alone");
-          return nullptr;
-        }
-      });
+[[nodiscard]] ExecutorPtr make_reorder_from(DType to, const Walk& walk, const Launcher& launcher) {
+  return typename Launcher::Floats{}(to, [&]<class To>(std::type_identity<To>) -> ExecutorPtr {
+    if constexpr (std::is_constructible_v<To, Arithmetic<From>>) {
+      return std::make_unique<ReorderExecutor<From, To, Launcher>>(walk, launcher);
+    } else {
+      TY_CHECK(false, "reorders write f16 and bf16 from f32, f16 and bf16 alone");
+      return nullptr;
+    }
+  });
 }
 
 /// See make_functor_reorder() of functor.h.
 template <class Launcher>
-[[nodiscard]] std::unique_ptr<Executor> make_reorder_on(const Launcher& launcher,
-                                                        const Layout& from, DType from_type,
-                                                        const Layout& to, DType to_type) {
+[[nodiscard]] ExecutorPtr make_reorder_on(const Launcher& launcher, const Layout& from,
+                                          DType from_type, const Layout& to, DType to_type) {
   const Layout layouts[] = {to, from};
   const Walk walk = plan_walk(layouts);
   if (from_type == DType::i32 && to_type == DType::i32) {
@@ -85,15 +82,13 @@ template <class Launcher>
 
 /// See make_functor_accumulate() of functor.h.
 template <class Launcher>
-[[nodiscard]] std::unique_ptr<Executor> make_accumulate_on(const Launcher& launcher,
-                                                           const Layout& from, const Layout& to,
-                                                           DType type) {
+[[nodiscard]] ExecutorPtr make_accumulate_on(const Launcher& launcher, const Layout& from,
+                                             const Layout& to, DType type) {
   const Layout layouts[] = {to, from};
   const Walk walk = plan_walk(layouts);
-  return typename Launcher::Floats{}(
-      type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
-        return std::make_unique<AccumulateExecutor<T, Launcher>>(walk, launcher);
-      });
+  return typename Launcher::Floats{}(type, [&]<class T>(std::type_identity<T>) -> ExecutorPtr {
+    return std::make_unique<AccumulateExecutor<T, Launcher>>(walk, launcher);
+  });
 }
 
 }  // namespace trainyard

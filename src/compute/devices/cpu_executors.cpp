@@ -37,7 +37,7 @@ class CpuExecutors final : public DeviceExecutors {
   explicit CpuExecutors(CpuExecutorSettings settings)
       : convolutions_(
             std::make_unique<winograd::ConvAlgorithms>(std::move(settings), library_name())) {}
-  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make(const StepDescription& step) const override {
     TY_CHECK(
         step.storage == DType::f32 || (step.storage == DType::bf16 && cpu_executors_have_bf16()),
         "the CPU stores f32, and bf16 where the processor multiplies it");
@@ -47,17 +47,16 @@ class CpuExecutors final : public DeviceExecutors {
     }
     return DeviceExecutors::make(step);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
-                                                       const Layout& to, DType to_type,
-                                                       int threads) const override {
+  [[nodiscard]] ExecutorPtr make_reorder(const Layout& from, DType from_type, const Layout& to,
+                                         DType to_type, int threads) const override {
     const bool known = to_type == DType::f32 || to_type == DType::bf16;
     if (from_type == to_type && known && library_copies(from, to)) {
       return onednn::make_copy(library_, from, to, to_type, threads);
     }
     return make_functor_reorder(from, from_type, to, to_type, threads);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
-                                                          int threads) const override {
+  [[nodiscard]] ExecutorPtr make_accumulate(const Layout& layout, DType type,
+                                            int threads) const override {
     return make_functor_accumulate(layout, layout, type, threads);
   }
   [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
@@ -70,35 +69,35 @@ class CpuExecutors final : public DeviceExecutors {
   [[nodiscard]] std::string choices() const override { return convolutions_->chosen(); }
 
  protected:
-  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_convolution(const StepDescription& step) const override {
     return convolutions_->make(step, [this](const auto& one) { return make_direct(one); });
   }
-  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_product(const StepDescription& step) const override {
     return product::make_dense(step);
   }
-  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_recurrence(const StepDescription& step) const override {
     return product::make_recurrent(step);
   }
-  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_batch_norm(const StepDescription& step) const override {
     return onednn::make_bn(step);
   }
-  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_pooling(const StepDescription& step) const override {
     return onednn::make_pool(step);
   }
-  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_functors(const StepDescription& step) const override {
     return make_functor_executor(step);
   }
 
  private:
   /// A convolution's step by oneDNN.
-  [[nodiscard]] std::unique_ptr<Executor> make_direct(const StepDescription& step) const {
+  [[nodiscard]] ExecutorPtr make_direct(const StepDescription& step) const {
     try {
-      std::unique_ptr<Executor> layer = onednn::make_conv(library_, step);
+      ExecutorPtr layer = onednn::make_conv(library_, step);
       return step.form.relu ? std::make_unique<ThenRelu>(std::move(layer), step) : std::move(layer);
     } catch (const dnnl::error& error) {
-      throw Error(ErrorKind::device, std::string(step.op->type()) +
-                                         ": oneDNN cannot compute this layer on this processor (" +
-                                         error.what() + "); --device reference can");
+      throw device_error(std::string(step.op->type()) +
+                         ": oneDNN cannot compute this layer on this processor (" + error.what() +
+                         "); --device reference can");
     }
   }
 

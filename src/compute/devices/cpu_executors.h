@@ -2,11 +2,11 @@
 // chosen; own products, batch norm and pooling; functors for the rest.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "base/filesystem.h"
 #include "compute/conv/choice_cache.h"
 #include "compute/executor.h"
 
@@ -21,7 +21,7 @@ struct CpuExecutorSettings {
   enum class Winograd { off, accurate, fast, fewest, two, four_by_two, four };
   Winograd winograd = Winograd::off;
   /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
-  std::filesystem::path engine_folder;
+  fs::path engine_folder;
   using EngineSource = trainyard::EngineSource;
   EngineSource engines_of = EngineSource::earlier_run;
   /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.

@@ -2,21 +2,19 @@
 // else float.
 #pragma once
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard::reference {
 
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_conv(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_conv(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_dense(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_dense(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_pool(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_bn(const StepDescription& step);
 template <class T>
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_recurrent(const StepDescription& step);
 
 }  // namespace trainyard::reference

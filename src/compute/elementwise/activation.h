@@ -114,7 +114,6 @@ struct SoftmaxGradient {
 
 struct SoftmaxFunctors : FunctorsOf<SoftmaxOp> {
   static constexpr std::array<std::string_view, 1> kOps{"softmax"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

@@ -191,10 +191,9 @@ class ReluBias final : public Executor {
 
 /// The executor of a step with StepForm::sums_layer_bias() on a launcher.
 template <class Launcher>
-[[nodiscard]] std::unique_ptr<Executor> make_relu_bias_on(const Launcher& launcher,
-                                                          const StepDescription& step) {
-  return typename Launcher::Floats{}(
-      step.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+[[nodiscard]] ExecutorPtr make_relu_bias_on(const Launcher& launcher, const StepDescription& step) {
+  return
+      typename Launcher::Floats{}(step.storage, [&]<class T>(std::type_identity<T>) -> ExecutorPtr {
         return std::make_unique<ReluBias<T, Launcher>>(step, launcher);
       });
 }

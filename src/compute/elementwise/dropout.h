@@ -5,7 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "base/math.h"
+#include "base/normal.h"
 #include "compute/elementwise/draws.h"
 #include "compute/elementwise/element_index.h"
 #include "compute/elementwise/functor_step.h"

@@ -52,8 +52,8 @@ class FunctorExecutor final : public Executor {
 /// The executor of a step if its op is one of the Functors', else null. Floats are the storage
 /// types that it is compiled for.
 template <class Functors, class Floats, class Launcher>
-[[nodiscard]] std::unique_ptr<Executor> make_executor_of(const StepDescription& description,
-                                                         const Launcher& launcher) {
+[[nodiscard]] ExecutorPtr make_executor_of(const StepDescription& description,
+                                           const Launcher& launcher) {
   if (std::ranges::find(Functors::kOps, description.op->type()) == Functors::kOps.end()) {
     return nullptr;
   }
@@ -63,27 +63,26 @@ template <class Functors, class Floats, class Launcher>
                    .inputs = description.inputs,
                    .form = description.form};
   if constexpr (Functors::kElementwise) step.walk = walk_of(description);
-  return Floats{}(description.storage,
-                  [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
-                    return std::make_unique<FunctorExecutor<Functors, T, Launcher>>(
-                        Functors{{op_as<typename Functors::Op>(description)}}, step, launcher);
-                  });
+  return Floats{}(description.storage, [&]<class T>(std::type_identity<T>) -> ExecutorPtr {
+    return std::make_unique<FunctorExecutor<Functors, T, Launcher>>(
+        Functors{{op_as<typename Functors::Op>(description)}}, step, launcher);
+  });
 }
 
 /// The executor of a step whose op is in the list, else null.
 template <class Floats, class Launcher, class... Ops>
-[[nodiscard]] std::unique_ptr<Executor> make_listed_executor(const StepDescription& step,
-                                                             const Launcher& launcher,
-                                                             const std::tuple<Ops...>* /*list*/) {
-  std::unique_ptr<Executor> executor;
+[[nodiscard]] ExecutorPtr make_listed_executor(const StepDescription& step,
+                                               const Launcher& launcher,
+                                               const std::tuple<Ops...>* /*list*/) {
+  ExecutorPtr executor;
   static_cast<void>(((executor = make_executor_of<Ops, Floats>(step, launcher)) || ...));
   return executor;
 }
 
 /// The executor of a functor op, else null. Floats are the storage types that it is compiled for.
 template <class Floats, class Launcher>
-[[nodiscard]] std::unique_ptr<Executor> make_functor_executor_on(const StepDescription& step,
-                                                                 const Launcher& launcher) {
+[[nodiscard]] ExecutorPtr make_functor_executor_on(const StepDescription& step,
+                                                   const Launcher& launcher) {
   const auto make = [&]<class List>(const List* list) {
     return make_listed_executor<Floats>(step, launcher, list);
   };

@@ -14,7 +14,8 @@ namespace trainyard {
 ///   static constexpr std::array<std::string_view, n> kOps;  // the YAML names that the op may have
 ///   template <class T, class Launcher>
 ///   void run(const FunctorStep&, const StepTensors&, const Launcher&) const;
-///   static constexpr bool kElementwise;  // true: all tensors have one shape, and walk is planned
+/// and, if all tensors have one shape, so that the walk is planned,
+///   static constexpr bool kElementwise = true;
 /// where T is the storage type of activations and their gradients; arithmetic, losses and metrics
 /// are in Arithmetic<T> (float, or double in gradient checks). Their passes are the two forward
 /// passes and backward_data: an op with parameters sets Contract::synced_backward. An op that needs
@@ -35,6 +36,7 @@ struct FunctorStep {
 template <class OpType>
 struct FunctorsOf {
   using Op = OpType;
+  static constexpr bool kElementwise = false;
   OpType op;
 };
 

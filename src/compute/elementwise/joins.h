@@ -88,7 +88,6 @@ struct ChannelCopy {
 
 struct ConcatFunctors : FunctorsOf<ConcatOp> {
   static constexpr std::array<std::string_view, 1> kOps{"concat"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -139,7 +138,6 @@ struct ConcatFunctors : FunctorsOf<ConcatOp> {
 
 struct MultiplyFunctors : FunctorsOf<MultiplyOp> {
   static constexpr std::array<std::string_view, 1> kOps{"multiply"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

@@ -128,7 +128,6 @@ struct LossHeadRows {
 template <class Loss>
 struct LossFunctors : FunctorsOf<LossOp> {
   static constexpr std::array<std::string_view, 1> kOps{Loss::kName};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -209,7 +208,6 @@ struct LossSumGradients {
 
 struct LossSumFunctors : FunctorsOf<LossSumOp> {
   static constexpr std::array<std::string_view, 1> kOps{"loss_sum"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -254,7 +252,6 @@ struct LikelihoodRows {
 
 struct LikelihoodFunctors : FunctorsOf<LikelihoodOp> {
   static constexpr std::array<std::string_view, 2> kOps{"perplexity", "bits_per_character"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -297,7 +294,6 @@ struct RegressionRows {
 struct RegressionFunctors : FunctorsOf<RegressionMetricOp> {
   static constexpr std::array<std::string_view, 3> kOps{"mean_absolute_error",
                                                         "root_mean_squared_error", "r2_score"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

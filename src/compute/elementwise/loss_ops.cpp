@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-std::unique_ptr<Executor> make_loss_executor(const StepDescription& step) {
+ExecutorPtr make_loss_executor(const StepDescription& step) {
   return make_listed_executor<CpuFloats>(step, CpuLauncher(step.threads),
                                          static_cast<const LossList*>(nullptr));
 }

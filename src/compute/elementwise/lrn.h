@@ -103,7 +103,6 @@ struct LrnGradient {
 
 struct LrnFunctors : FunctorsOf<LrnOp> {
   static constexpr std::array<std::string_view, 1> kOps{"lrn"};
-  static constexpr bool kElementwise = false;
 
   /// The ratios of every element.
   template <class T>

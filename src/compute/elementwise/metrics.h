@@ -50,7 +50,6 @@ struct TopKRows {
 
 struct TopKFunctors : FunctorsOf<TopKOp> {
   static constexpr std::array<std::string_view, 2> kOps{"accuracy", "top_k"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -122,7 +121,6 @@ struct ClassMetricFunctors : FunctorsOf<ClassMetricOp> {
   static constexpr std::array<std::string_view, 9> kOps{
       "precision", "recall",   "f1",          "macro_precision",  "macro_recall",
       "macro_f1",  "micro_f1", "weighted_f1", "balanced_accuracy"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-std::unique_ptr<Executor> make_place_executor(const StepDescription& step) {
+ExecutorPtr make_place_executor(const StepDescription& step) {
   return make_listed_executor<CpuFloats>(step, CpuLauncher(step.threads),
                                          static_cast<const PlaceList*>(nullptr));
 }

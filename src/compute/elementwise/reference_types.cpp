@@ -7,11 +7,11 @@
 
 namespace trainyard {
 
-std::unique_ptr<Executor> make_plain_functor(const StepDescription& step) {
+ExecutorPtr make_plain_functor(const StepDescription& step) {
   return make_functor_executor_on<ReferenceFloats>(step, PlainLauncher(step.threads));
 }
 
-std::unique_ptr<Executor> make_plain_channels(const StepDescription& step) {
+ExecutorPtr make_plain_channels(const StepDescription& step) {
   return ReferenceFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_channels_as<T>(step, PlainLauncher(step.threads));
   });

@@ -16,8 +16,6 @@ namespace trainyard {
 /// The functors of an op with parameters per channel.
 template <class OpType>
 struct ChannelParameterFunctors : FunctorsOf<OpType> {
-  static constexpr bool kElementwise = false;
-
   /// Workspace of sum_gradients().
   template <class T>
   [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {

@@ -111,7 +111,6 @@ struct EmbeddingGradient {
 
 struct EmbeddingFunctors : FunctorsOf<EmbeddingOp> {
   static constexpr std::array<std::string_view, 1> kOps{"embedding"};
-  static constexpr bool kElementwise = false;
 
   /// The order and the ends of OccurrenceSort.
   template <class T>
@@ -256,7 +255,6 @@ struct PooledStepsGradient {
 
 struct PoolStepsFunctors : FunctorsOf<PoolStepsOp> {
   static constexpr std::array<std::string_view, 1> kOps{"pool_steps"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

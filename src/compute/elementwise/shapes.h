@@ -78,7 +78,6 @@ struct SteppedCopy {
 
 struct ShiftFunctors : FunctorsOf<ShiftOp> {
   static constexpr std::array<std::string_view, 3> kOps{"pad", "crop", "slice"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -124,7 +123,6 @@ struct PermutedCopy {
 
 struct PermuteFunctors : FunctorsOf<PermuteOp> {
   static constexpr std::array<std::string_view, 1> kOps{"permute"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -140,8 +138,6 @@ struct PermuteFunctors : FunctorsOf<PermuteOp> {
 /// The elements in memory order: of an op that changes the shape alone.
 template <class Op>
 struct ElementCopyFunctors : FunctorsOf<Op> {
-  static constexpr bool kElementwise = false;
-
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     const TensorView& from = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
@@ -177,7 +173,6 @@ struct OneHotRows {
 
 struct OneHotFunctors : FunctorsOf<OneHotOp> {
   static constexpr std::array<std::string_view, 1> kOps{"one_hot"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -370,7 +365,6 @@ struct UpsampleGradient {
 
 struct UpsampleFunctors : FunctorsOf<UpsampleOp> {
   static constexpr std::array<std::string_view, 1> kOps{"upsample"};
-  static constexpr bool kElementwise = false;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include "compute/elementwise/functor.h"
@@ -15,8 +14,7 @@ namespace trainyard {
 /// A layer's step with StepForm::relu, of an executor without: the ReLU follows in place.
 class ThenRelu final : public Executor {
  public:
-  ThenRelu(std::unique_ptr<Executor> layer, const StepDescription& step)
-      : layer_(std::move(layer)) {
+  ThenRelu(ExecutorPtr layer, const StepDescription& step) : layer_(std::move(layer)) {
     const ActivationOp<Relu> op({});
     relu_ = make_functor_executor({.op = &op,
                                    .pass = step.pass,
@@ -38,7 +36,7 @@ class ThenRelu final : public Executor {
   }
 
  private:
-  std::unique_ptr<Executor> layer_, relu_;
+  ExecutorPtr layer_, relu_;
 };
 
 }  // namespace trainyard

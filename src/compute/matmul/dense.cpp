@@ -147,15 +147,8 @@ class DenseBackwardParameters final : public DenseStep {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_dense(const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::backward_data:
-      return std::make_unique<DenseBackwardData>(step);
-    case Pass::backward_parameters:
-      return std::make_unique<DenseBackwardParameters>(step);
-    default:
-      return std::make_unique<DenseForward>(step);
-  }
+ExecutorPtr make_dense(const StepDescription& step) {
+  return make_pass<DenseForward, DenseBackwardData, DenseBackwardParameters>(step.pass, step);
 }
 
 }  // namespace trainyard::product

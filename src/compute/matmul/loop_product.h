@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "compute/matmul/product_shape.h"
 #include "compute/matmul/reference_products.h"

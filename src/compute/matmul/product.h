@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "compute/executor.h"
 #include "compute/matmul/kernels.h"
@@ -82,8 +81,8 @@ class Product {
 };
 
 /// A step of a dense layer, stored in f32 or bf16, with the ReLU behind it where that is absorbed.
-[[nodiscard]] std::unique_ptr<Executor> make_dense(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_dense(const StepDescription& step);
 /// A step of lstm, gru or simple_rnn, stored in f32 or bf16.
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_recurrent(const StepDescription& step);
 
 }  // namespace trainyard::product

@@ -126,11 +126,11 @@ class Dense final : public Executor {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Executor> make_dense(const StepDescription& step) {
+ExecutorPtr make_dense(const StepDescription& step) {
   return std::make_unique<Dense<T>>(step);
 }
 
-template std::unique_ptr<Executor> make_dense<float>(const StepDescription&);
-template std::unique_ptr<Executor> make_dense<double>(const StepDescription&);
+template ExecutorPtr make_dense<float>(const StepDescription&);
+template ExecutorPtr make_dense<double>(const StepDescription&);
 
 }  // namespace trainyard::reference

@@ -266,7 +266,7 @@ class BnPlanesBackward final : public BnPlanes<T, kBlock> {
 };
 
 template <class T, int kBlock>
-std::unique_ptr<Executor> make(const StepDescription& step) {
+ExecutorPtr make(const StepDescription& step) {
   if (step.pass == Pass::backward_data) return std::make_unique<BnPlanesBackward<T, kBlock>>(step);
   return std::make_unique<BnPlanesForward<T, kBlock>>(step);
 }
@@ -288,7 +288,7 @@ std::int64_t plane_block(const StepDescription& step) {
 
 /// Blocks of 8 channels are for AVX2, whose processors do not compute in bf16.
 template <class T>
-std::unique_ptr<Executor> make_planes(const StepDescription& step) {
+ExecutorPtr make_planes(const StepDescription& step) {
   switch (plane_block(step)) {
     case 16:
       return make<T, 16>(step);
@@ -304,7 +304,7 @@ std::unique_ptr<Executor> make_planes(const StepDescription& step) {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_bn(const StepDescription& step) {
+ExecutorPtr make_bn(const StepDescription& step) {
   return step.storage == DType::bf16 ? make_planes<BFloat16>(step) : make_planes<float>(step);
 }
 

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-std::unique_ptr<Executor> make_channel_executor(const StepDescription& step) {
+ExecutorPtr make_channel_executor(const StepDescription& step) {
   if (ReferenceFloats::contain(step.storage)) return make_plain_channels(step);
   return CpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_channels_as<T>(step, CpuLauncher(step.threads));

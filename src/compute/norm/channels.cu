@@ -4,7 +4,7 @@
 
 namespace trainyard::cudnn {
 
-std::unique_ptr<Executor> make_channels(cudaStream_t stream, const StepDescription& step) {
+ExecutorPtr make_channels(cudaStream_t stream, const StepDescription& step) {
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return make_channels_as<T>(step, CudaLauncher(stream));
   });

@@ -15,11 +15,11 @@ namespace trainyard {
 /// On the CPU's launchers: the executor of bn or of a pooling op, in any float type; null for other
 /// ops. The CPU itself uses it for batch norm over features and channels last; else it is for tests
 /// of the functors.
-[[nodiscard]] std::unique_ptr<Executor> make_channel_executor(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_channel_executor(const StepDescription& step);
 
 /// The executor on `launcher`, stored in T; null for ops that are neither bn nor a pooling.
 template <class T, class Launcher>
-std::unique_ptr<Executor> make_channels_as(const StepDescription& step, const Launcher& launcher) {
+ExecutorPtr make_channels_as(const StepDescription& step, const Launcher& launcher) {
   switch (computation_of(step.op->type())) {
     case Computation::pooling:
       if (op_as<PoolOp>(step).values().kind == PoolAttributes::Kind::power) {

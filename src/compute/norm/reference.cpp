@@ -371,14 +371,14 @@ class BnBackward final : public Executor {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Executor> make_bn(const StepDescription& step) {
+ExecutorPtr make_bn(const StepDescription& step) {
   const auto& op = op_as<BnOp>(step);
   TY_CHECK(step.pass != Pass::backward_parameters, "batch norm's gradients come in one pass");
   if (step.pass == Pass::backward_data) return std::make_unique<BnBackward<T>>(step, op);
   return std::make_unique<BnForward<T>>(step, op);
 }
 
-template std::unique_ptr<Executor> make_bn<float>(const StepDescription&);
-template std::unique_ptr<Executor> make_bn<double>(const StepDescription&);
+template ExecutorPtr make_bn<float>(const StepDescription&);
+template ExecutorPtr make_bn<double>(const StepDescription&);
 
 }  // namespace trainyard::reference

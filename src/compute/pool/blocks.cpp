@@ -124,7 +124,7 @@ class MaxPool final : public PlanePool<T, MaxPlanes> {
 };
 
 template <class T>
-std::unique_ptr<Executor> make_plane_pool(const StepDescription& step) {
+ExecutorPtr make_plane_pool(const StepDescription& step) {
   if (op_of(step).values().kind == PoolAttributes::Kind::average) {
     return std::make_unique<MeanPool<T>>(step);
   }
@@ -135,7 +135,7 @@ std::unique_ptr<Executor> make_plane_pool(const StepDescription& step) {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_pool(const StepDescription& step) {
+ExecutorPtr make_pool(const StepDescription& step) {
   if (!pools_planes(step)) return make_channel_executor(step);
   return step.storage == DType::bf16 ? make_plane_pool<BFloat16>(step)
                                      : make_plane_pool<float>(step);

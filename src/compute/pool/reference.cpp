@@ -291,14 +291,14 @@ class PowerPool final : public Executor {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Executor> make_pool(const StepDescription& step) {
+ExecutorPtr make_pool(const StepDescription& step) {
   if (op_as<PoolOp>(step).values().kind == PoolAttributes::Kind::power) {
     return std::make_unique<PowerPool<T>>(step, op_as<PoolOp>(step));
   }
   return std::make_unique<Pool<T>>(step, op_as<PoolOp>(step));
 }
 
-template std::unique_ptr<Executor> make_pool<float>(const StepDescription&);
-template std::unique_ptr<Executor> make_pool<double>(const StepDescription&);
+template ExecutorPtr make_pool<float>(const StepDescription&);
+template ExecutorPtr make_pool<double>(const StepDescription&);
 
 }  // namespace trainyard::reference

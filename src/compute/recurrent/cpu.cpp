@@ -17,7 +17,7 @@ struct Products {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_recurrent(const StepDescription& step) {
+ExecutorPtr make_recurrent(const StepDescription& step) {
   const CpuLauncher launcher(step.threads);
   const Products products{step.threads};
   if (step.storage == DType::bf16) return make_recurrent_on<BFloat16>(step, launcher, products);

@@ -4,7 +4,7 @@
 
 namespace trainyard::cudnn {
 
-std::unique_ptr<Executor> make_recurrent(const ContextPtr& context, const StepDescription& step) {
+ExecutorPtr make_recurrent(const ContextPtr& context, const StepDescription& step) {
   const auto make_product = [context, factors = step.storage, tf32 = step.tf32](
                                 const ProductShape& shape, std::size_t cap) {
     return make_matrix_product(context, shape, factors, tf32, cap);

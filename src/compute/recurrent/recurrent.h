@@ -355,9 +355,8 @@ class RecurrentBackward final : public Recurrent<T, Launcher, Products> {
 
 /// The executor of a step of lstm, gru or simple_rnn, stored in T.
 template <class T, class Launcher, class Products>
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent_on(const StepDescription& step,
-                                                          const Launcher& launcher,
-                                                          const Products& products) {
+[[nodiscard]] ExecutorPtr make_recurrent_on(const StepDescription& step, const Launcher& launcher,
+                                            const Products& products) {
   if (step.pass == Pass::backward_data) {
     return std::make_unique<RecurrentBackward<T, Launcher, Products>>(step, launcher, products);
   }

@@ -27,8 +27,8 @@ struct ProductsOf {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_recurrent_on(cudaStream_t stream, const MakeProduct& make_product,
-                                            const StepDescription& step) {
+ExecutorPtr make_recurrent_on(cudaStream_t stream, const MakeProduct& make_product,
+                              const StepDescription& step) {
   return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
     return trainyard::make_recurrent_on<T>(step, CudaLauncher(stream), ProductsOf<T>{make_product});
   });

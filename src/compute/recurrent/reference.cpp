@@ -18,18 +18,17 @@ struct LoopProducts {
 }  // namespace
 
 template <class A>
-std::unique_ptr<Executor> make_recurrent(const StepDescription& step) {
+ExecutorPtr make_recurrent(const StepDescription& step) {
   const CpuLauncher launcher(step.threads);
-  return with_float_type(step.storage,
-                         [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
-                           if constexpr (std::is_same_v<Arithmetic<T>, A>) {
-                             return make_recurrent_on<T>(step, launcher, LoopProducts<A>{launcher});
-                           }
-                           return nullptr;
-                         });
+  return with_float_type(step.storage, [&]<class T>(std::type_identity<T>) -> ExecutorPtr {
+    if constexpr (std::is_same_v<Arithmetic<T>, A>) {
+      return make_recurrent_on<T>(step, launcher, LoopProducts<A>{launcher});
+    }
+    return nullptr;
+  });
 }
 
-template std::unique_ptr<Executor> make_recurrent<float>(const StepDescription&);
-template std::unique_ptr<Executor> make_recurrent<double>(const StepDescription&);
+template ExecutorPtr make_recurrent<float>(const StepDescription&);
+template ExecutorPtr make_recurrent<double>(const StepDescription&);
 
 }  // namespace trainyard::reference

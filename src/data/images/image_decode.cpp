@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -78,15 +77,8 @@ std::uint32_t checksum(std::string_view text) {
       crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
-}  // namespace
-
-void check_claim(const EncodedImage& encoded, const ImageSize& size) {
-  if (size.h >= 1 && size.w >= 1 && size.pixels() <= encoded.max_pixels) return;
-  bad_file(encoded.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
-                             " pixels, expected at least one and at most max_pixels = " +
-                             std::to_string(encoded.max_pixels));
-}
-
+/// Every chunk of a PNG is inside the file and has its CRC-32 (PNG specification, 5.3), up to IEND.
+/// Throws Error{data}.
 /// A chunk is its length, four letters, that many bytes, and the CRC-32 of letters and bytes.
 void check_png(const EncodedImage& encoded) {
   constexpr std::size_t kFrame = 12;  // length, letters, checksum
@@ -108,6 +100,15 @@ void check_png(const EncodedImage& encoded) {
       bad_file(encoded.name, "is damaged: the chunk " + where + " is empty");
     at += kFrame + length;
   }
+}
+
+}  // namespace
+
+void check_claim(const EncodedImage& encoded, const ImageSize& size) {
+  if (size.h >= 1 && size.w >= 1 && size.pixels() <= encoded.max_pixels) return;
+  bad_file(encoded.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
+                             " pixels, expected at least one and at most max_pixels = " +
+                             std::to_string(encoded.max_pixels));
 }
 
 ImageSize image_size(const EncodedImage& encoded) {
@@ -136,13 +137,13 @@ namespace {
 
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
-std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
+std::vector<std::byte> file_bytes(const fs::path& path) {
   return read_bytes(path, ErrorKind::data, kMostFileBytes);
 }
 
 }  // namespace
 
-ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pixels) {
+ImageSize image_file_size(const fs::path& path, std::int64_t max_pixels) {
   constexpr std::uint64_t kStart = 1 << 16;
   const InputFile file(path, ErrorKind::data);
   std::vector<std::byte> start(std::min(file.size(), kStart));
@@ -156,7 +157,7 @@ ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pi
   return image_size({file_bytes(path), path.string(), max_pixels});
 }
 
-Image read_image_file(const std::filesystem::path& path, int channels, std::int64_t max_pixels,
+Image read_image_file(const fs::path& path, int channels, std::int64_t max_pixels,
                       std::string* hash) {
   const std::vector<std::byte> bytes = file_bytes(path);
   Image image = decode_image({bytes, path.string(), max_pixels}, channels);

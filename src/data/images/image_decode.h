@@ -7,11 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "base/filesystem.h"
 #include "data/images/image.h"
 
 namespace trainyard {
@@ -41,12 +41,12 @@ struct EncodedImage {
 
 /// The upright size in the header of an image file, of which no more than the start is read if the
 /// header is there. Throws Error{data}: not an image, more than `max_pixels`.
-[[nodiscard]] ImageSize image_file_size(const std::filesystem::path& path, std::int64_t max_pixels);
+[[nodiscard]] ImageSize image_file_size(const fs::path& path, std::int64_t max_pixels);
 
 /// The image, decoded to 1 or 3 channels, upright; `hash`, if given, gets the XXH3-128 of the
 /// file. Throws Error{data} for a damaged one.
-[[nodiscard]] Image read_image_file(const std::filesystem::path& path, int channels,
-                                    std::int64_t max_pixels, std::string* hash = nullptr);
+[[nodiscard]] Image read_image_file(const fs::path& path, int channels, std::int64_t max_pixels,
+                                    std::string* hash = nullptr);
 
 // The decoders of PNG, BMP, GIF and WebP files, and how formats are recognised; stb_image works
 // within a budget of memory.
@@ -104,9 +104,5 @@ enum class ImageFormat { png, bmp, jpeg, gif, webp };
 
 /// Throws Error{data} for a size without pixels or of more than the image's `max_pixels`.
 void check_claim(const EncodedImage& encoded, const ImageSize& size);
-
-/// Every chunk of a PNG is inside the file and has its CRC-32 (PNG specification, 5.3), up to IEND.
-/// Throws Error{data}.
-void check_png(const EncodedImage& encoded);
 
 }  // namespace trainyard

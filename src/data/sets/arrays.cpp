@@ -12,14 +12,10 @@
 #include "data/sets/zip_file.h"
 
 namespace trainyard {
-
 namespace {
 
-namespace fs = std::filesystem;
-
 [[noreturn]] void bad_shape(const NumpyArray& array, const std::string& expected) {
-  throw Error(ErrorKind::data,
-              "'" + array.name + "' is " + array.text() + ", expected " + expected);
+  throw data_error("'" + array.name + "' is " + array.text() + ", expected " + expected);
 }
 
 /// The arrays of a set.
@@ -94,9 +90,9 @@ std::int64_t classes_of(const std::vector<std::int32_t>& labels, std::int64_t cl
   const auto bad = std::ranges::find_if(
       labels, [&](std::int32_t label) { return label < 0 || label >= classes; });
   if (bad == labels.end()) return classes;
-  throw Error(ErrorKind::data, "'" + y.name + "': label " + std::to_string(bad - labels.begin()) +
-                                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
-                                   std::to_string(std::max<std::int64_t>(classes, 1) - 1));
+  throw data_error("'" + y.name + "': label " + std::to_string(bad - labels.begin()) +
+                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
+                   std::to_string(std::max<std::int64_t>(classes, 1) - 1));
 }
 
 /// The labels of the samples, and what one of a sample is; or numbers in their place.
@@ -151,10 +147,9 @@ std::vector<std::int32_t> lengths_of(const Arrays& arrays) {
   const auto bad = std::ranges::find_if(
       lengths, [&](std::int32_t length) { return length < 0 || length > steps; });
   if (bad == lengths.end()) return lengths;
-  throw Error(ErrorKind::data, "'" + of.name + "': length " +
-                                   std::to_string(bad - lengths.begin()) + " (from 0) is " +
-                                   std::to_string(*bad) + ", expected 0 to " +
-                                   std::to_string(steps) + ", the steps of x");
+  throw data_error("'" + of.name + "': length " + std::to_string(bad - lengths.begin()) +
+                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
+                   std::to_string(steps) + ", the steps of x");
 }
 
 std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& options) {
@@ -167,7 +162,7 @@ std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& option
   return hash.hex();
 }
 
-std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& options) {
+DatasetPtr number_set(const Arrays& arrays, const ArraysOptions& options) {
   const NumpyArray& x = arrays.x;
   const std::size_t rank = x.shape.size();
   if (rank < 2 || rank > (options.vectors ? 2 : 3) || x.elements() == 0) {
@@ -188,7 +183,7 @@ std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& o
   return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
 }
 
-std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions& options) {
+DatasetPtr token_arrays(const Arrays& arrays, const ArraysOptions& options) {
   const NumpyArray& x = arrays.x;
   if (x.kind == NumberKind::real || x.shape.size() != 2 || x.elements() == 0) {
     bad_shape(x, "whole numbers [n, steps], at least one: tokens of the 'vocabulary'");
@@ -201,11 +196,10 @@ std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions&
   const auto bad = std::ranges::find_if(
       samples.tokens, [&](std::int32_t token) { return token < 0 || token >= options.vocabulary; });
   if (bad != samples.tokens.end()) {
-    throw Error(ErrorKind::data,
-                "'" + x.name + "': sample " +
-                    std::to_string((bad - samples.tokens.begin()) / samples.steps) +
-                    " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
-                    std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
+    throw data_error("'" + x.name + "': sample " +
+                     std::to_string((bad - samples.tokens.begin()) / samples.steps) +
+                     " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
+                     std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
   }
   samples.form = labels.shape.rank() == 0 ? LabelForm::one : LabelForm::each;
   samples.classes = labels.classes;
@@ -253,7 +247,7 @@ void declare(config::Fields& fields, ArraysOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options) {
+DatasetPtr open_arrays(const ArraysOptions& options) {
   const Arrays arrays = arrays_of(options);
   return options.vocabulary > 0 ? token_arrays(arrays, options) : number_set(arrays, options);
 }

@@ -25,6 +25,6 @@ void declare(config::Fields& fields, ArraysOptions& options);
 /// position; real numbers [n] or [n, outputs] are the field `y`, and the labels -1: none. lengths:
 /// whole numbers [n] up to t, the field `length`. Throws Error{data}: as ZipFile and parse_numpy(),
 /// for unsuitable shapes and types, labels or tokens out of range.
-[[nodiscard]] std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options);
+[[nodiscard]] DatasetPtr open_arrays(const ArraysOptions& options);
 
 }  // namespace trainyard

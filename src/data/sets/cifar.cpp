@@ -8,10 +8,7 @@
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kPixelBytes = std::size_t{3} * 32 * 32;
 
@@ -27,11 +24,10 @@ std::size_t record_count(const InputFile& file, const fs::path& path, const Reco
   const std::size_t records = file.size() / form.bytes();
   const std::size_t rest = file.size() % form.bytes();
   if (records > 0 && rest == 0) return records;
-  throw Error(ErrorKind::data, "'" + path.string() +
-                                   "' is damaged: " + std::to_string(file.size()) +
-                                   " bytes, that is " + std::to_string(records) + " records and " +
-                                   std::to_string(rest) + " bytes; expected a multiple of " +
-                                   std::to_string(form.bytes()) + " bytes; get the file again");
+  throw data_error("'" + path.string() + "' is damaged: " + std::to_string(file.size()) +
+                   " bytes, that is " + std::to_string(records) + " records and " +
+                   std::to_string(rest) + " bytes; expected a multiple of " +
+                   std::to_string(form.bytes()) + " bytes; get the file again");
 }
 
 void append_record(const std::byte* record, const RecordForm& form, MemorySamples& samples) {
@@ -43,10 +39,10 @@ void append_record(const std::byte* record, const RecordForm& form, MemorySample
 void check_label(std::int32_t label, const fs::path& path, std::size_t record,
                  const RecordForm& form) {
   if (label < form.classes) return;
-  throw Error(ErrorKind::data, "'" + path.string() + "': record " + std::to_string(record) +
-                                   " (from 0) has label " + std::to_string(label) +
-                                   ", expected 0 to " + std::to_string(form.classes - 1) +
-                                   "; the file is damaged or of another data set");
+  throw data_error("'" + path.string() + "': record " + std::to_string(record) +
+                   " (from 0) has label " + std::to_string(label) + ", expected 0 to " +
+                   std::to_string(form.classes - 1) +
+                   "; the file is damaged or of another data set");
 }
 
 void append_file(const fs::path& path, const RecordForm& form, Hash128& hash,
@@ -77,8 +73,8 @@ void reserve(const std::vector<fs::path>& paths, const RecordForm& form, MemoryS
   samples.bytes.reserve(records * kPixelBytes);
 }
 
-std::unique_ptr<Dataset> open_files(const std::vector<fs::path>& paths, const RecordForm& form,
-                                    const fs::path& names, std::int64_t limit) {
+DatasetPtr open_files(const std::vector<fs::path>& paths, const RecordForm& form,
+                      const fs::path& names, std::int64_t limit) {
   MemorySamples samples;
   samples.image = Shape{3, 32, 32};
   samples.classes = form.classes;
@@ -111,7 +107,7 @@ void declare(config::Fields& fields, Cifar100Options& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
+DatasetPtr open_cifar10(const Cifar10Options& options) {
   std::vector<std::string> files{"test_batch.bin"};
   if (options.split == Split::train) {
     files = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
@@ -132,7 +128,7 @@ std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
                     options.limit);
 }
 
-std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options) {
+DatasetPtr open_cifar100(const Cifar100Options& options) {
   const std::string file = options.split == Split::train ? "train.bin" : "test.bin";
   const fs::path folder = find_data_folder({options.root,
                                             "cifar-100-binary",

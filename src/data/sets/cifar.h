@@ -15,7 +15,7 @@ struct Cifar10Options : SourceOptions {
 void declare(config::Fields& fields, Cifar10Options& options);
 /// Images [3, 32, 32], 10 classes. Throws Error{data}: no files found, a file whose size is not a
 /// multiple of a record, a label out of range.
-[[nodiscard]] std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options);
+[[nodiscard]] DatasetPtr open_cifar10(const Cifar10Options& options);
 
 enum class CifarLabels { fine, coarse };
 [[nodiscard]] constexpr config::Words<CifarLabels> words(CifarLabels) { return {"fine", "coarse"}; }
@@ -27,6 +27,6 @@ struct Cifar100Options : SourceOptions {
   CifarLabels labels = CifarLabels::fine;  // 100 classes, or their 20 groups
 };
 void declare(config::Fields& fields, Cifar100Options& options);
-[[nodiscard]] std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options);
+[[nodiscard]] DatasetPtr open_cifar100(const Cifar100Options& options);
 
 }  // namespace trainyard

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -18,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "config/fields.h"
 #include "data/images/image.h"
 #include "data/sets/sample_field.h"
@@ -38,7 +38,7 @@ struct SampleFile {
 
 /// In the order of the samples; no files: samples have none of their own.
 struct SampleFiles {
-  std::filesystem::path folder = {};
+  fs::path folder = {};
   std::vector<SampleFile> files = {};
   std::vector<std::string> left_out = {};  // names of files that are none of the samples
 };
@@ -112,6 +112,8 @@ class Dataset {
   [[nodiscard]] virtual std::int64_t block() const { return 0; }
 };
 
+using DatasetPtr = std::unique_ptr<Dataset>;
+
 [[nodiscard]] inline bool has_images(const Dataset& set) { return set.image_shape() != kNoImage; }
 
 /// What tells a sample from the others of its source: its file, else its index there.
@@ -143,8 +145,8 @@ struct SampleForm {
 
 /// What a source may use when it opens a set.
 struct Opening {
-  std::uint64_t seed = 0;              // seed of sources that draw their samples
-  std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
+  std::uint64_t seed = 0;  // seed of sources that draw their samples
+  fs::path cache_folder;   // for what need not be found twice; empty: nothing is kept
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   bool check_all = false;  // samples in files of their own are all decoded on opening
   /// Images that cannot be decoded when they are read: they are zeros. Null: an error.
@@ -165,11 +167,11 @@ class DatasetSource {
   /// "cifar10".
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Opens the set. Throws Error{data} naming file, what was found and what was expected.
-  [[nodiscard]] virtual std::unique_ptr<Dataset> open(const Opening& opening) const = 0;
+  [[nodiscard]] virtual DatasetPtr open(const Opening& opening) const = 0;
   /// Opens a part of the set, if the source has a rule of its own for `val_fraction`; null: it has
   /// none, and samples are chosen (part_of() in data/sets/subset.h). Throws as open().
-  [[nodiscard]] virtual std::unique_ptr<Dataset> open_part(const Opening& opening, double fraction,
-                                                           Part part) const {
+  [[nodiscard]] virtual DatasetPtr open_part(const Opening& opening, double fraction,
+                                             Part part) const {
     static_cast<void>(opening), static_cast<void>(fraction), static_cast<void>(part);
     return nullptr;
   }

@@ -9,10 +9,7 @@
 #include "base/error.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The entries of a folder that are not hidden.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
@@ -63,7 +60,7 @@ bool is_folder(const fs::directory_entry& entry, Links links) {
 void require_target(const fs::directory_entry& entry) {
   std::error_code ignored;
   if (!entry.is_symlink(ignored) || leads_somewhere(entry)) return;
-  throw Error(ErrorKind::data, fault_of(entry.path()));
+  throw data_error(fault_of(entry.path()));
 }
 
 class FileWalk {

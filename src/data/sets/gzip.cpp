@@ -19,7 +19,7 @@ constexpr std::uint64_t kLargestRatio = 1032;
 }  // namespace
 
 struct InflatingReader::State {
-  explicit State(const std::filesystem::path& path)
+  explicit State(const fs::path& path)
       : name(path.string()), file(path, ErrorKind::data), piece(kPieceBytes) {
     std::byte magic[2] = {};
     if (file.size() >= 2) file.read(0, magic);
@@ -34,7 +34,7 @@ struct InflatingReader::State {
   State& operator=(const State&) = delete;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorKind::data, "'" + name + "' " + what + "; get the file again");
+    throw data_error("'" + name + "' " + what + "; get the file again");
   }
   void refill();
   std::size_t inflate_into(std::span<std::byte> out);
@@ -80,8 +80,7 @@ std::size_t InflatingReader::State::inflate_into(std::span<std::byte> out) {
   return done;
 }
 
-InflatingReader::InflatingReader(const std::filesystem::path& path)
-    : state_(std::make_unique<State>(path)) {}
+InflatingReader::InflatingReader(const fs::path& path) : state_(std::make_unique<State>(path)) {}
 InflatingReader::~InflatingReader() = default;
 
 std::size_t InflatingReader::read(std::span<std::byte> out) {

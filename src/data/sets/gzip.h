@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
+
+#include "base/filesystem.h"
 
 namespace trainyard {
 
@@ -14,7 +15,7 @@ namespace trainyard {
 class InflatingReader {
  public:
   /// Throws Error{data} if the file cannot be read.
-  explicit InflatingReader(const std::filesystem::path& path);
+  explicit InflatingReader(const fs::path& path);
   ~InflatingReader();
   InflatingReader(const InflatingReader&) = delete;
   InflatingReader& operator=(const InflatingReader&) = delete;

@@ -9,10 +9,7 @@
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint32_t kImageMagic = 0x803;
 constexpr std::uint32_t kLabelMagic = 0x801;
@@ -152,17 +149,16 @@ void declare(config::Fields& fields, IdxOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_idx(const IdxOptions& options) {
+DatasetPtr open_idx(const IdxOptions& options) {
   const IdxPaths paths = paths_of(options);
   Hash128 hash;
   IdxContents images = read_contents(paths.images, kImageMagic, hash);
   const IdxContents labels = read_contents(paths.labels, kLabelMagic, hash);
   if (images.extents[0] != labels.extents[0]) {
-    throw Error(ErrorKind::data, "'" + paths.images.string() + "' holds " +
-                                     std::to_string(images.extents[0]) + " images but '" +
-                                     paths.labels.string() + "' holds " +
-                                     std::to_string(labels.extents[0]) +
-                                     " labels; expected equal counts of one split");
+    throw data_error("'" + paths.images.string() + "' holds " + std::to_string(images.extents[0]) +
+                     " images but '" + paths.labels.string() + "' holds " +
+                     std::to_string(labels.extents[0]) +
+                     " labels; expected equal counts of one split");
   }
   check_labels(labels.values, paths.labels, options.classes);
   MemorySamples samples;

@@ -23,7 +23,7 @@ void declare(config::Fields& fields, IdxOptions& options);
 /// Images [1, h, w]. Throws Error{data}: no files found, a wrong magic, fewer or more bytes than
 /// the header claims, a claim larger than the file can hold, counts that differ, a label out of
 /// range.
-[[nodiscard]] std::unique_ptr<Dataset> open_idx(const IdxOptions& options);
+[[nodiscard]] DatasetPtr open_idx(const IdxOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_idx(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<DatasetSource> read_mnist(config::Fields& fields);

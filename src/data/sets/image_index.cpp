@@ -19,17 +19,14 @@
 #include "data/images/image_decode.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexTitle = "trainyard pictures 2\n";
 constexpr std::string_view kIndexHash = "xxh3 ";
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{1} << 32;
 
 [[noreturn]] void bad_index(const std::string& what) {
-  throw Error(ErrorKind::data, "the index of images " + what);
+  throw data_error("the index of images " + what);
 }
 
 /// Takes a number and the blank after it from a line.

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/images/image.h"
 #include "data/sets/dataset.h"
 
@@ -42,7 +42,7 @@ struct ImageLook {
 /// The records of the files `names` below `folder`, in their order. What is known comes from the
 /// index in `opening.cache_folder`; new and changed files are looked at, and then the index is
 /// written again (a failure to do so is a warning). A file that is not an image has a fault.
-[[nodiscard]] std::vector<ImageRecord> indexed_images(const std::filesystem::path& folder,
+[[nodiscard]] std::vector<ImageRecord> indexed_images(const fs::path& folder,
                                                       const std::vector<std::string>& names,
                                                       const ImageLook& look,
                                                       const Opening& opening);

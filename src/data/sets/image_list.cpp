@@ -36,8 +36,6 @@ void check_classes(const fs::path& root, const std::vector<std::string>& names,
                ", expected at most " + std::to_string(classes) + " ('classes')");
 }
 
-namespace fs = std::filesystem;
-
 /// A line of a list.
 struct ListLine {
   std::int64_t line = 0;
@@ -114,7 +112,7 @@ std::vector<std::int64_t> rows_of_files(std::span<const ImageFile> files) {
 }
 
 /// The samples of these files, without images, which are divided as those with images are.
-std::unique_ptr<Dataset> named_samples(std::span<const ImageFile> files) {
+DatasetPtr named_samples(std::span<const ImageFile> files) {
   MemorySamples samples{.image = kNoImage};
   for (const ImageFile& file : files) {
     samples.labels.push_back(file.label);
@@ -175,8 +173,7 @@ ImageFiles class_folders(const fs::path& folder, Links links, const Opening& ope
   return set;
 }
 
-std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
-                                           const Opening& opening) {
+DatasetPtr open_image_folder(const ImageFolderOptions& options, const Opening& opening) {
   const fs::path folder = located(options.root);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
@@ -211,8 +208,8 @@ void declare(config::Fields& fields, ImageListOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const Opening& opening,
-                                         const std::optional<RowsPart>& part) {
+DatasetPtr open_image_list(const ImageListOptions& options, const Opening& opening,
+                           const std::optional<RowsPart>& part) {
   const fs::path list = located(options.file);
   ImageFiles set;
   set.folder = options.root.empty() ? list.parent_path() : located(options.root);
@@ -257,7 +254,7 @@ std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options, const 
       return targets.fields(listed.rows, own);
     };
   }
-  std::unique_ptr<Dataset> all = open_images(std::move(set), options, opening);
+  DatasetPtr all = open_images(std::move(set), options, opening);
   if (!part) return all;
   std::vector<std::int64_t> indices = divided(*all, part->part);
   return subset(std::move(all), std::move(indices));

@@ -17,13 +17,13 @@ void declare(config::Fields& fields, ImageFolderOptions& options);
 
 /// The images of the class folders in `folder`, labelled in the order of the folders. Throws
 /// Error{data} as open_image_folder().
-[[nodiscard]] ImageFiles class_folders(const std::filesystem::path& folder, Links links,
+[[nodiscard]] ImageFiles class_folders(const fs::path& folder, Links links,
                                        const Opening& opening = {});
 
 /// The images of the class folders, see open_images(). Throws Error{data}: no folder, no class
 /// folders, a class without images, files and links that are refused, other formats.
-[[nodiscard]] std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
-                                                         const Opening& opening = {});
+[[nodiscard]] DatasetPtr open_image_folder(const ImageFolderOptions& options,
+                                           const Opening& opening = {});
 
 /// The columns of a list by their names.
 struct ListColumns {
@@ -48,8 +48,8 @@ void declare(config::Fields& fields, ImageListOptions& options);
 /// the order of `class_names`, without it in alphabetical order (by bytes). Throws Error{data} with
 /// the line: another number of cells, a label that is none, a path that is absolute or contains
 /// "..", and a link on the way to a file unless links are followed.
-[[nodiscard]] std::unique_ptr<Dataset> open_image_list(const ImageListOptions& options,
-                                                       const Opening& opening = {},
-                                                       const std::optional<RowsPart>& part = {});
+[[nodiscard]] DatasetPtr open_image_list(const ImageListOptions& options,
+                                         const Opening& opening = {},
+                                         const std::optional<RowsPart>& part = {});
 
 }  // namespace trainyard

@@ -18,10 +18,7 @@
 #include "data/sets/memory_dataset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The hashes of files, each put once by the thread that decodes it first. Files that have theirs
 /// cost a look at a byte.
@@ -73,17 +70,40 @@ class ImageSet final : public Dataset {
 
   [[nodiscard]] std::int64_t size() const override { return std::ssize(files_.files); }
   [[nodiscard]] Shape image_shape() const override { return shape_; }
-  [[nodiscard]] Shape sample_shape(std::int64_t index) const override;
+  [[nodiscard]] Shape sample_shape(std::int64_t index) const override {
+    if (shape_[1] > 0) return shape_;
+    const ImageSize own = sizes_[static_cast<std::size_t>(index)];
+    return {options_.channels, own.h, own.w};
+  }
   [[nodiscard]] std::int64_t classes() const override { return files_.classes; }
   [[nodiscard]] std::vector<std::string> class_names() const override { return files_.class_names; }
   [[nodiscard]] std::int32_t label(std::int64_t index) const override {
     return files_.files[static_cast<std::size_t>(index)].label;
   }
   [[nodiscard]] const std::vector<MemoryField>& further_fields() const { return fields_; }
-  [[nodiscard]] std::vector<SampleField> fields() const override;
-  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
+  [[nodiscard]] std::vector<SampleField> fields() const override {
+    std::vector<SampleField> fields{SampleField{}};
+    for (const MemoryField& field : fields_) fields.push_back(field.of);
+    return fields;
+  }
+  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
+    if (field == 0) return Dataset::read_field(field, index, out);
+    const MemoryField& from = fields_[field - 1];
+    const std::size_t bytes = from.of.bytes();
+    std::copy_n(from.values.data() + static_cast<std::size_t>(index) * bytes, bytes, out);
+  }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
-  [[nodiscard]] SampleFiles files() const override;
+  [[nodiscard]] SampleFiles files() const override {
+    SampleFiles all{.folder = files_.folder, .left_out = left_out_};
+    for (std::size_t i = 0; i < files_.files.size(); ++i) {
+      all.files.push_back({.name = files_.files[i].name,
+                           .label = files_.files[i].label,
+                           .bytes = lengths_[i],
+                           .changed = unix_time(times_[i]),
+                           .hash = hashes_.of(i)});
+    }
+    return all;
+  }
   [[nodiscard]] std::string file(std::int64_t index) const override {
     return files_.files[static_cast<std::size_t>(index)].name;
   }
@@ -95,9 +115,40 @@ class ImageSet final : public Dataset {
   [[nodiscard]] fs::path path(std::int64_t index) const {
     return files_.folder / files_.files[static_cast<std::size_t>(index)].name;
   }
-  [[nodiscard]] std::string fingerprint_of(const std::vector<ImageRecord>& records) const;
-  [[nodiscard]] Shape shape_of_all() const;
-  [[nodiscard]] Image decoded(std::int64_t index) const;
+  [[nodiscard]] std::string fingerprint_of(const std::vector<ImageRecord>& records) const {
+    Hash128 hash;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const ImageRecord& record = records[i];
+      hash.update(record.name + '\n' + std::to_string(files_.files[i].label) + ' ' +
+                  std::to_string(record.bytes) + ' ' + std::to_string(record.size.h) + ' ' +
+                  std::to_string(record.size.w) + '\n');
+    }
+    add_to_hash(hash, fields_);
+    return hash.hex();
+  }
+  /// Shape of the images if it is one, else without height and width.
+  [[nodiscard]] Shape shape_of_all() const {
+    const ImageSize first = sizes_.front();
+    const bool one = std::ranges::all_of(sizes_, [&](ImageSize own) { return own == first; });
+    return one ? Shape{options_.channels, first.h, first.w} : Shape{options_.channels, 0, 0};
+  }
+  [[nodiscard]] Image decoded(std::int64_t index) const {
+    const fs::path file = path(index);
+    std::string hash;
+    const bool first = hashes_.claim(static_cast<std::size_t>(index));
+    Image stored = read_image_file(file, static_cast<int>(options_.channels), options_.max_pixels,
+                                   first ? &hash : nullptr);
+    if (first) hashes_.put(static_cast<std::size_t>(index), hash);
+    if (stored.size() != sizes_[static_cast<std::size_t>(index)]) {
+      bad_file(file,
+               "has changed size since the run began; do not change data folders during a run");
+    }
+    if (!options_.size) return stored;
+    const ImageSize to{options_.size->h, options_.size->w};
+    const ImageBox box =
+        options_.fit == Fit::cover ? centred_box(stored.size(), to) : whole_box(stored.size());
+    return resized(stored, to, options_.filter, box);
+  }
   template <class T>
   void read_as(std::int64_t index, T* image) const {
     if (!faults_) return copy_planes(decoded(index), image);
@@ -118,74 +169,7 @@ class ImageSet final : public Dataset {
   std::string fingerprint_;
 };
 
-std::string ImageSet::fingerprint_of(const std::vector<ImageRecord>& records) const {
-  Hash128 hash;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const ImageRecord& record = records[i];
-    hash.update(record.name + '\n' + std::to_string(files_.files[i].label) + ' ' +
-                std::to_string(record.bytes) + ' ' + std::to_string(record.size.h) + ' ' +
-                std::to_string(record.size.w) + '\n');
-  }
-  add_to_hash(hash, fields_);
-  return hash.hex();
-}
-
-std::vector<SampleField> ImageSet::fields() const {
-  std::vector<SampleField> fields{SampleField{}};
-  for (const MemoryField& field : fields_) fields.push_back(field.of);
-  return fields;
-}
-
-void ImageSet::read_field(std::size_t field, std::int64_t index, std::byte* out) const {
-  if (field == 0) return Dataset::read_field(field, index, out);
-  const MemoryField& from = fields_[field - 1];
-  const std::size_t bytes = from.of.bytes();
-  std::copy_n(from.values.data() + static_cast<std::size_t>(index) * bytes, bytes, out);
-}
-
-SampleFiles ImageSet::files() const {
-  SampleFiles all{.folder = files_.folder, .left_out = left_out_};
-  for (std::size_t i = 0; i < files_.files.size(); ++i) {
-    all.files.push_back({.name = files_.files[i].name,
-                         .label = files_.files[i].label,
-                         .bytes = lengths_[i],
-                         .changed = unix_time(times_[i]),
-                         .hash = hashes_.of(i)});
-  }
-  return all;
-}
-
-/// Shape of the images if it is one, else without height and width.
-Shape ImageSet::shape_of_all() const {
-  const ImageSize first = sizes_.front();
-  const bool one = std::ranges::all_of(sizes_, [&](ImageSize own) { return own == first; });
-  return one ? Shape{options_.channels, first.h, first.w} : Shape{options_.channels, 0, 0};
-}
-
-Shape ImageSet::sample_shape(std::int64_t index) const {
-  if (shape_[1] > 0) return shape_;
-  const ImageSize own = sizes_[static_cast<std::size_t>(index)];
-  return {options_.channels, own.h, own.w};
-}
-
-Image ImageSet::decoded(std::int64_t index) const {
-  const fs::path file = path(index);
-  std::string hash;
-  const bool first = hashes_.claim(static_cast<std::size_t>(index));
-  Image stored = read_image_file(file, static_cast<int>(options_.channels), options_.max_pixels,
-                                 first ? &hash : nullptr);
-  if (first) hashes_.put(static_cast<std::size_t>(index), hash);
-  if (stored.size() != sizes_[static_cast<std::size_t>(index)]) {
-    bad_file(file, "has changed size since the run began; do not change data folders during a run");
-  }
-  if (!options_.size) return stored;
-  const ImageSize to{options_.size->h, options_.size->w};
-  const ImageBox box =
-      options_.fit == Fit::cover ? centred_box(stored.size(), to) : whole_box(stored.size());
-  return resized(stored, to, options_.filter, box);
-}
-
-std::unique_ptr<Dataset> held_in_memory(const Dataset& set, std::vector<MemoryField> fields) {
+DatasetPtr held_in_memory(const Dataset& set, std::vector<MemoryField> fields) {
   const std::int64_t elements = set.image_shape().elements();
   MemorySamples samples{.image = set.image_shape(),
                         .fields = std::move(fields),
@@ -276,7 +260,7 @@ LookedAt look_at_set(ImageFiles files, const ImageOptions& options, const Openin
 void require_classes(const LookedAt& looked, const std::string& faults, const Opening& opening) {
   const std::string folder = "'" + looked.set.folder.string() + "'";
   if (looked.set.files.empty()) {
-    throw Error(ErrorKind::data, "no file of " + folder + " can be used:" + faults);
+    throw data_error("no file of " + folder + " can be used:" + faults);
   }
   std::set<std::int32_t> labels;
   for (const ImageFile& file : looked.set.files) labels.insert(file.label);
@@ -285,8 +269,8 @@ void require_classes(const LookedAt& looked, const std::string& faults, const Op
     const auto label = static_cast<std::size_t>(file.label);
     const std::vector<std::string>& names = looked.set.class_names;
     const std::string name = label < names.size() ? names[label] : std::to_string(label);
-    throw Error(ErrorKind::data,
-                "no file of class '" + name + "' in " + folder + " can be used: " + file.fault);
+    throw data_error("no file of class '" + name + "' in " + folder +
+                     " can be used: " + file.fault);
   }
 }
 
@@ -296,11 +280,11 @@ void judge(const LookedAt& looked, const ImageOptions& options, const Opening& o
   std::vector<std::string> faults;
   for (const ImageFile& file : looked.bad) faults.push_back(file.fault);
   if (options.on_error == OnError::error) {
-    throw Error(
-        ErrorKind::data,
-        fault_list(faults) + (faults.size() == 1 ? ""
-                                                 : "\nmend or remove them, or leave them out with "
-                                                   "'on_error: skip' of the source"));
+    throw data_error(
+        fault_list(faults) +
+        (faults.size() == 1
+             ? ""
+             : "\nmend or remove them, or leave them out with 'on_error: skip' of the source"));
   }
   require_classes(looked, fault_lines(faults), opening);
   const std::size_t all = looked.set.files.size() + faults.size();
@@ -346,8 +330,7 @@ void declare_images(config::Fields& fields, ImageOptions& options) {
   if (options.channels == 2) fields.error("channels", "expected 1 or 3, found 2");
 }
 
-std::unique_ptr<Dataset> open_images(ImageFiles files, const ImageOptions& options,
-                                     const Opening& opening) {
+DatasetPtr open_images(ImageFiles files, const ImageOptions& options, const Opening& opening) {
   LookedAt looked = look_at_set(std::move(files), options, opening);
   judge(looked, options, opening);
   std::vector<std::string> left_out;

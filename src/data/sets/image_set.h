@@ -51,7 +51,7 @@ struct ImageFile {
 
 /// The files of a set and its classes.
 struct ImageFiles {
-  std::filesystem::path folder;
+  fs::path folder;
   std::vector<ImageFile> files;  // at least one
   std::int64_t classes = 0;
   std::vector<std::string> class_names;
@@ -68,13 +68,13 @@ struct ImageFiles {
 /// memory of the largest image. The fingerprint is of the files' names, labels, lengths and
 /// image sizes. Throws Error{data}, with all such files: a claim beyond max_pixels, damaged
 /// files; and if a class has no sample left.
-[[nodiscard]] std::unique_ptr<Dataset> open_images(ImageFiles files, const ImageOptions& options,
-                                                   const Opening& opening);
+[[nodiscard]] DatasetPtr open_images(ImageFiles files, const ImageOptions& options,
+                                     const Opening& opening);
 
 /// True for the name of an image file; false for one of another kind (README.txt). Throws
 /// Error{data} for an image of a format that is not read: leaving it out would change the data set
 /// silently.
-[[nodiscard]] bool is_image_name(const std::filesystem::path& path);
+[[nodiscard]] bool is_image_name(const fs::path& path);
 /// The extensions of such names, for messages.
 inline constexpr const char* kImageNames = ".jpg, .png, .webp, .gif, .bmp";
 

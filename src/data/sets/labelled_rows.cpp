@@ -14,10 +14,7 @@
 #include "data/sets/subset.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<std::string> names_in(const fs::path& file, std::int64_t classes) {
   std::error_code ignored;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,11 +78,11 @@ class RowsSource final : public DatasetSource {
   using Options = OptionsOf<opener>;
   RowsSource(std::string_view name, Options options) : name_(name), options_(std::move(options)) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
+  [[nodiscard]] DatasetPtr open(const Opening& opening) const override {
     return opener(options_, opening, {});
   }
-  [[nodiscard]] std::unique_ptr<Dataset> open_part(const Opening& opening, double fraction,
-                                                   Part part) const override {
+  [[nodiscard]] DatasetPtr open_part(const Opening& opening, double fraction,
+                                     Part part) const override {
     return opener(options_, opening, RowsPart{fraction, part});
   }
 

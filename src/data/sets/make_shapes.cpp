@@ -10,16 +10,13 @@
 #include "base/parallel.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t kRecordBytes = 1 + 3 * kShapesSide * kShapesSide;
 constexpr std::int64_t kTrainFiles = 5;
 
 [[noreturn]] void fail_write(const fs::path& path, const std::string& reason) {
-  throw Error(ErrorKind::disk, "cannot write '" + path.string() + "': " + reason);
+  throw disk_error("cannot write '" + path.string() + "': " + reason);
 }
 
 /// Samples [begin, end) of a split.
@@ -77,10 +74,9 @@ void write_folder(const fs::path& folder, const ShapesOptions& options) {
 void check_new_or_empty(const fs::path& dest) {
   std::error_code error;
   if (!fs::exists(dest, error) || (fs::is_directory(dest) && fs::is_empty(dest))) return;
-  throw Error(
-      ErrorKind::data,
+  throw data_error(
       "'" + dest.string() +
-          "' exists and is not an empty folder; give a new one, so that no data is overwritten");
+      "' exists and is not an empty folder; give a new one, so that no data is overwritten");
 }
 
 /// A folder next to the destination that is renamed to it at the end, or removed.

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string_view>
 
+#include "base/filesystem.h"
 #include "data/sets/source.h"
 
 namespace trainyard {
@@ -50,7 +50,7 @@ struct ShapesOptions {
 /// `dest`, which must be new or empty; it appears complete or not at all. The same seed and counts
 /// give the same bytes. Throws Error{data} if the folder is not empty, Error{disk} if it cannot be
 /// written.
-void make_shapes(const std::filesystem::path& dest, const ShapesOptions& options);
+void make_shapes(const fs::path& dest, const ShapesOptions& options);
 
 // Draws one image of the shapes set.
 

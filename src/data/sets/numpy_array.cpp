@@ -22,7 +22,7 @@ constexpr std::string_view kNumpyMagic("\x93NUMPY", 6);
 constexpr std::size_t kMostNumpyHeader = 65536;
 
 [[noreturn]] void bad_array(const std::string& name, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + name + "': " + what);
+  throw data_error("'" + name + "': " + what);
 }
 
 /// Reads the header's dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }

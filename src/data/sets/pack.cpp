@@ -48,7 +48,7 @@ class LastBlocks {
 
 class PackDataset final : public Dataset {
  public:
-  explicit PackDataset(const std::filesystem::path& path, std::int64_t limit)
+  explicit PackDataset(const fs::path& path, std::int64_t limit)
       : name_(path.string()),
         file_(path, ErrorKind::data),
         header_(pack_header(file_.bytes(), name_)),
@@ -78,11 +78,36 @@ class PackDataset final : public Dataset {
     const auto bytes = sample(index);
     std::memcpy(image, bytes.data(), bytes.size());
   }
-  void check_block(std::int64_t block) const;
+  void check_block(std::int64_t block) const {
+    file_.require_whole();
+    std::atomic<bool>& checked = checked_[static_cast<std::size_t>(block)];
+    if (checked.load(std::memory_order_relaxed)) return;
+    if (hash128_hex(bytes_of(block)) != header_.hashes[static_cast<std::size_t>(block)]) {
+      const std::int64_t first = block * header_.block;
+      bad_file(name_, "is damaged: the samples from " + std::to_string(first) + " to " +
+                          std::to_string(std::min(first + header_.block, header_.samples) - 1) +
+                          " do not match their hash; make it again");
+    }
+    checked.store(true, std::memory_order_relaxed);
+  }
   [[nodiscard]] std::int64_t blocks() const { return header_.blocks(); }
 
  private:
-  void read_labels();
+  void read_labels() {
+    const auto bytes =
+        file_.bytes().subspan(header_.labels_at(), header_.header_at() - header_.labels_at());
+    if (hash128_hex(bytes) != header_.labels_hash) {
+      bad_file(name_, "is damaged: its labels do not match their hash; make it again");
+    }
+    labels_.resize(static_cast<std::size_t>(header_.samples));
+    std::memcpy(labels_.data(), bytes.data(), bytes.size());
+    const auto bad = std::ranges::find_if(
+        labels_, [&](std::int32_t label) { return label < -1 || label >= header_.classes; });
+    if (bad == labels_.end()) return;
+    bad_file(name_, "is damaged: sample " + std::to_string(bad - labels_.begin()) +
+                        " (from 0) has label " + std::to_string(*bad) + ", expected 0 to " +
+                        std::to_string(header_.classes - 1));
+  }
   [[nodiscard]] std::span<const std::byte> samples(std::int64_t first, std::int64_t count) const {
     const std::int64_t each = header_.image.elements();
     return file_.bytes().subspan(static_cast<std::size_t>(first * each),
@@ -92,8 +117,22 @@ class PackDataset final : public Dataset {
     const std::int64_t first = block * header_.block;
     return samples(first, std::min(header_.block, header_.samples - first));
   }
-  [[nodiscard]] std::span<const std::byte> around(std::int64_t block) const;
-  [[nodiscard]] std::span<const std::byte> sample(std::int64_t index) const;
+  /// A block and the pages beside it that the system maps when it is touched (fault-around), which
+  /// would otherwise add up.
+  [[nodiscard]] std::span<const std::byte> around(std::int64_t block) const {
+    constexpr std::size_t kAround = 1 << 16;
+    const auto bytes = bytes_of(block), all = file_.bytes();
+    const auto begin = static_cast<std::size_t>(bytes.data() - all.data());
+    const std::size_t first = begin - std::min(begin, kAround);
+    return all.subspan(first, std::min(begin + bytes.size() + kAround, all.size()) - first);
+  }
+  [[nodiscard]] std::span<const std::byte> sample(std::int64_t index) const {
+    const std::int64_t block = index / header_.block;
+    const std::int64_t dropped = last_.note(block);
+    if (dropped >= 0) file_.drop(around(dropped));
+    check_block(block);
+    return samples(index, 1);
+  }
 
   std::string name_;
   MappedFile file_;
@@ -105,53 +144,6 @@ class PackDataset final : public Dataset {
   std::string fingerprint_;
 };
 
-void PackDataset::read_labels() {
-  const auto bytes =
-      file_.bytes().subspan(header_.labels_at(), header_.header_at() - header_.labels_at());
-  if (hash128_hex(bytes) != header_.labels_hash) {
-    bad_file(name_, "is damaged: its labels do not match their hash; make it again");
-  }
-  labels_.resize(static_cast<std::size_t>(header_.samples));
-  std::memcpy(labels_.data(), bytes.data(), bytes.size());
-  const auto bad = std::ranges::find_if(
-      labels_, [&](std::int32_t label) { return label < -1 || label >= header_.classes; });
-  if (bad == labels_.end()) return;
-  bad_file(name_, "is damaged: sample " + std::to_string(bad - labels_.begin()) +
-                      " (from 0) has label " + std::to_string(*bad) + ", expected 0 to " +
-                      std::to_string(header_.classes - 1));
-}
-
-void PackDataset::check_block(std::int64_t block) const {
-  file_.require_whole();
-  std::atomic<bool>& checked = checked_[static_cast<std::size_t>(block)];
-  if (checked.load(std::memory_order_relaxed)) return;
-  if (hash128_hex(bytes_of(block)) != header_.hashes[static_cast<std::size_t>(block)]) {
-    const std::int64_t first = block * header_.block;
-    bad_file(name_, "is damaged: the samples from " + std::to_string(first) + " to " +
-                        std::to_string(std::min(first + header_.block, header_.samples) - 1) +
-                        " do not match their hash; make it again");
-  }
-  checked.store(true, std::memory_order_relaxed);
-}
-
-/// A block and the pages beside it that the system maps when it is touched (fault-around), which
-/// would otherwise add up.
-std::span<const std::byte> PackDataset::around(std::int64_t block) const {
-  constexpr std::size_t kAround = 1 << 16;
-  const auto bytes = bytes_of(block), all = file_.bytes();
-  const auto begin = static_cast<std::size_t>(bytes.data() - all.data());
-  const std::size_t first = begin - std::min(begin, kAround);
-  return all.subspan(first, std::min(begin + bytes.size() + kAround, all.size()) - first);
-}
-
-std::span<const std::byte> PackDataset::sample(std::int64_t index) const {
-  const std::int64_t block = index / header_.block;
-  const std::int64_t dropped = last_.note(block);
-  if (dropped >= 0) file_.drop(around(dropped));
-  check_block(block);
-  return samples(index, 1);
-}
-
 }  // namespace
 
 void declare(config::Fields& fields, PackOptions& options) {
@@ -162,7 +154,7 @@ void declare(config::Fields& fields, PackOptions& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_pack(const PackOptions& options) {
+DatasetPtr open_pack(const PackOptions& options) {
   auto pack = std::make_unique<PackDataset>(located(options.file), options.limit);
   if (options.check == PackCheck::opening) {
     each_sample(available_cores(), pack->blocks(),

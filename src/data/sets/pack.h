@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 
+#include "base/filesystem.h"
 #include "data/sets/dataset.h"
 #include "data/sets/source.h"
 
@@ -28,7 +28,7 @@ void declare(config::Fields& fields, PackOptions& options);
 /// last are kept in this process's memory: up to three of EpochOrder's windows. Throws Error{data}:
 /// not a pack, damage; read() throws it for a damaged block and for a file that was cut since. Only
 /// a cut during a read, within microseconds, still ends the process (SIGBUS).
-[[nodiscard]] std::unique_ptr<Dataset> open_pack(const PackOptions& options);
+[[nodiscard]] DatasetPtr open_pack(const PackOptions& options);
 
 // Writing packs.
 
@@ -45,6 +45,6 @@ struct PackWriting {
 /// its name when it is complete and on disk; until then it is PATH.partial, which an error removes.
 /// Throws Error{data} for such a set or a bad sample, Error{disk} if the file exists or cannot be
 /// written.
-void write_pack(const Dataset& set, const std::filesystem::path& path, const PackWriting& writing);
+void write_pack(const Dataset& set, const fs::path& path, const PackWriting& writing);
 
 }  // namespace trainyard

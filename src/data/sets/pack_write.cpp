@@ -12,10 +12,7 @@
 #include "data/sets/pack_layout.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Removes a file unless it was kept.
 class PartialFile {
@@ -51,35 +48,30 @@ PackHeader header_of(const Dataset& set, std::int64_t block) {
 
 void check_set(const Dataset& set) {
   if (!has_images(set)) {
-    throw Error(ErrorKind::data, "the samples are sequences " + sample_text(set) +
-                                     ", and a pack holds images; use the source itself");
+    throw data_error("the samples are sequences " + sample_text(set) +
+                     ", and a pack holds images; use the source itself");
   }
   if (!set.eight_bit()) {
-    throw Error(ErrorKind::data,
-                "the images are not 8-bit, and a pack holds bytes; use the source "
-                "itself");
+    throw data_error("the images are not 8-bit, and a pack holds bytes; use the source itself");
   }
   if (set.fields().size() > 1) {
-    throw Error(ErrorKind::data,
-                "the samples have a field '" + set.fields()[1].name +
-                    "', and a pack holds images and labels; use the source itself");
+    throw data_error("the samples have a field '" + set.fields()[1].name +
+                     "', and a pack holds images and labels; use the source itself");
   }
   if (set.image_shape()[1] > 0) return;
-  throw Error(ErrorKind::data,
-              "the images have several sizes, and a pack holds one; give 'size=224' or "
-              "'size=[224, 288]'");
+  throw data_error(
+      "the images have several sizes, and a pack holds one; give 'size=224' or 'size=[224, 288]'");
 }
 
 void check_place(const fs::path& path, const PackHeader& header, const Disk& disk) {
   std::error_code ignored;
   if (fs::exists(path, ignored)) {
-    throw Error(ErrorKind::disk, "'" + path.string() + "' exists; remove it or give another name");
+    throw disk_error("'" + path.string() + "' exists; remove it or give another name");
   }
   const std::uint64_t free = disk.free_bytes(path.has_parent_path() ? path.parent_path() : ".");
   if (header.header_at() <= free) return;
-  throw Error(ErrorKind::disk, "'" + path.string() + "' needs " +
-                                   std::to_string(header.header_at()) + " bytes, but " +
-                                   std::to_string(free) + " are free");
+  throw disk_error("'" + path.string() + "' needs " + std::to_string(header.header_at()) +
+                   " bytes, but " + std::to_string(free) + " are free");
 }
 
 /// Writes the images a few blocks at a time, and notes the hashes of the blocks.

@@ -130,14 +130,14 @@ void require_utf8_lines(std::string_view text, const std::string& name) {
 }  // namespace
 
 void bad_line(const std::string& name, std::int64_t line, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + name + "', line " + std::to_string(line) + ": " + what);
+  throw data_error("'" + name + "', line " + std::to_string(line) + ": " + what);
 }
 
 std::vector<SeparatedRow> separated_rows(std::string_view text, Separator separator,
                                          const std::string& name, std::optional<bool> quotes) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (is_utf16(text)) {
-    throw Error(ErrorKind::data, "'" + name + "' is UTF-16 text; save it as UTF-8");
+    throw data_error("'" + name + "' is UTF-16 text; save it as UTF-8");
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
@@ -232,7 +232,7 @@ NamedRows named_rows(std::string_view text, const RowsOptions& options, const st
   return named;
 }
 
-NamedRows read_rows(const std::filesystem::path& file, const RowsOptions& options,
+NamedRows read_rows(const fs::path& file, const RowsOptions& options,
                     std::vector<std::string> columns, bool any_bytes) {
   const std::string text = read_text(file, ErrorKind::data, kMostRowsBytes);
   if (!any_bytes && !is_utf16(text)) require_utf8_lines(text, file.string());

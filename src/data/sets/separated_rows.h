@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "config/fields.h"
 
 namespace trainyard {
@@ -78,7 +78,7 @@ std::vector<std::int64_t> drop_rows(NamedRows& rows,
 [[nodiscard]] NamedRows named_rows(std::string_view text, const RowsOptions& options,
                                    const std::string& name, std::vector<std::string> columns = {});
 /// Rows of a file of at most 1 GiB, of UTF-8 text unless `any_bytes`, as named_rows().
-[[nodiscard]] NamedRows read_rows(const std::filesystem::path& file, const RowsOptions& options,
+[[nodiscard]] NamedRows read_rows(const fs::path& file, const RowsOptions& options,
                                   std::vector<std::string> columns = {}, bool any_bytes = false);
 
 }  // namespace trainyard

@@ -10,8 +10,6 @@
 
 namespace trainyard {
 
-namespace fs = std::filesystem;
-
 void declare_common(config::Fields& fields, SourceOptions& options) {
   fields.field("limit", options.limit, "uses only this many samples; 0 uses all", {.minimum = 0});
 }
@@ -30,7 +28,7 @@ bool source_takes(std::string_view source, std::string_view key) {
 const fs::path& located(const config::FilePath& file) {
   const std::string advice = config::elsewhere(file);
   if (advice.empty()) return file.path;
-  throw Error(ErrorKind::data, "'" + file.string() + "' does not exist" + advice);
+  throw data_error("'" + file.string() + "' does not exist" + advice);
 }
 
 namespace {
@@ -69,14 +67,14 @@ fs::path find_data_folder(const FolderSearch& search) {
   }
   for (const config::FilePath::Other& other : search.root.others) {
     if (place_of(search, other.path).empty()) continue;
-    throw Error(ErrorKind::data, text + config::advice_for(other));
+    throw data_error(text + config::advice_for(other));
   }
   // Only sources with a subfolder name may omit their root.
   if (!search.subfolder.empty()) {
     text +=
         "; without 'root' it is searched for in $TRAINYARD_DATA, or in data/ if that is not set";
   }
-  throw Error(ErrorKind::data, text + "; " + search.advice);
+  throw data_error(text + "; " + search.advice);
 }
 
 std::vector<std::string> read_class_names(const fs::path& path, std::int64_t classes) {
@@ -89,14 +87,14 @@ std::vector<std::string> read_class_names(const fs::path& path, std::int64_t cla
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
     if (std::ranges::find(names, line) != names.end()) {
-      throw Error(ErrorKind::data, "'" + path.string() + "' has the class name '" + line +
-                                       "' twice; each class has its own");
+      throw data_error("'" + path.string() + "' has the class name '" + line +
+                       "' twice; each class has its own");
     }
     names.push_back(line);
   }
   if (classes > 0 && std::ssize(names) != classes) {
-    throw Error(ErrorKind::data, "'" + path.string() + "' has " + std::to_string(names.size()) +
-                                     " class names, expected " + std::to_string(classes));
+    throw data_error("'" + path.string() + "' has " + std::to_string(names.size()) +
+                     " class names, expected " + std::to_string(classes));
   }
   return names;
 }

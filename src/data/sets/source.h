@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "config/file_path.h"
 #include "data/sets/dataset.h"
 
@@ -27,7 +27,7 @@ void declare_common(config::Fields& fields, SourceOptions& options);
 
 /// The options that a function opens as a data set.
 template <class Options, class... Rest>
-Options options_of(std::unique_ptr<Dataset> (*)(const Options&, Rest...));
+Options options_of(DatasetPtr (*)(const Options&, Rest...));
 template <auto opener>
 using OptionsOf = decltype(options_of(opener));
 
@@ -40,7 +40,7 @@ class OptionsSource final : public DatasetSource {
   OptionsSource(std::string_view name, Options options)
       : name_(name), options_(std::move(options)) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
+  [[nodiscard]] DatasetPtr open(const Opening& opening) const override {
     if constexpr (std::is_invocable_v<decltype(opener), const Options&, const Opening&>) {
       return opener(options_, opening);
     } else if constexpr (std::is_invocable_v<decltype(opener), const Options&, std::uint64_t>) {
@@ -67,7 +67,7 @@ std::unique_ptr<DatasetSource> read_source(config::Fields& fields) {
 [[nodiscard]] bool source_takes(std::string_view source, std::string_view key);
 
 /// The path. Throws Error{data} with the flag that selects another one if only that one exists.
-[[nodiscard]] const std::filesystem::path& located(const config::FilePath& file);
+[[nodiscard]] const fs::path& located(const config::FilePath& file);
 
 /// Where a downloaded dataset may be.
 struct FolderSearch {
@@ -79,11 +79,10 @@ struct FolderSearch {
 };
 /// The first of root/subfolder and root that contains one of `files`. Throws Error{data} with the
 /// places searched and the advice.
-[[nodiscard]] std::filesystem::path find_data_folder(const FolderSearch& search);
+[[nodiscard]] fs::path find_data_folder(const FolderSearch& search);
 
 /// The lines of a file of class names, without blank ones. Empty if there is no such file. Throws
 /// Error{data} if there are not `classes` of them; 0: any number.
-[[nodiscard]] std::vector<std::string> read_class_names(const std::filesystem::path& path,
-                                                        std::int64_t classes);
+[[nodiscard]] std::vector<std::string> read_class_names(const fs::path& path, std::int64_t classes);
 
 }  // namespace trainyard

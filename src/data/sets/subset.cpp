@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -10,8 +9,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/philox.h"
-#include "config/diagnostics.h"
 #include "data/sets/memory_dataset.h"
+#include "data/sets/set_view.h"
 
 namespace trainyard {
 namespace {
@@ -40,52 +39,23 @@ std::vector<std::int64_t> origins_of(const Dataset& set, const std::vector<std::
 }
 
 /// Reads from a set that does not hold its samples.
-class Subset final : public Dataset {
+class Subset final : public SetView {
  public:
   Subset(std::unique_ptr<const Dataset> set, std::vector<std::int64_t> indices)
-      : set_(std::move(set)),
+      : SetView(std::move(set)),
         indices_(std::move(indices)),
-        fingerprint_(fingerprint_of(*set_, indices_)) {}
+        fingerprint_(fingerprint_of(this->set(), indices_)) {}
 
   [[nodiscard]] std::int64_t size() const override { return std::ssize(indices_); }
-  [[nodiscard]] Shape image_shape() const override { return set_->image_shape(); }
-  [[nodiscard]] Shape sample_shape(std::int64_t index) const override {
-    return set_->sample_shape(at(index));
-  }
-  [[nodiscard]] std::int64_t classes() const override { return set_->classes(); }
-  [[nodiscard]] std::vector<std::string> class_names() const override {
-    return set_->class_names();
-  }
-  void read(std::int64_t index, float* image) const override { set_->read(at(index), image); }
-  [[nodiscard]] std::int32_t label(std::int64_t index) const override {
-    return set_->label(at(index));
-  }
-  [[nodiscard]] std::vector<SampleField> fields() const override { return set_->fields(); }
-  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
-    set_->read_field(field, at(index), out);
-  }
-  [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
-  [[nodiscard]] const TableForm* table() const override { return set_->table(); }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
-  [[nodiscard]] SampleFiles files() const override { return files_of(*set_, indices_); }
-  [[nodiscard]] std::string file(std::int64_t index) const override {
-    return set_->file(at(index));
-  }
-  [[nodiscard]] std::int64_t origin(std::int64_t index) const override {
-    return set_->origin(at(index));
-  }
-  [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
-  void read_bytes(std::int64_t index, std::uint8_t* image) const override {
-    set_->read_bytes(at(index), image);
-  }
-  [[nodiscard]] std::int64_t block() const override { return set_->block(); }
+  [[nodiscard]] SampleFiles files() const override { return files_of(set(), indices_); }
 
- private:
-  [[nodiscard]] std::int64_t at(std::int64_t index) const {
+ protected:
+  [[nodiscard]] std::int64_t at(std::int64_t index) const override {
     return indices_[static_cast<std::size_t>(index)];
   }
 
-  std::unique_ptr<const Dataset> set_;
+ private:
   std::vector<std::int64_t> indices_;
   std::string fingerprint_;
 };
@@ -163,8 +133,8 @@ class PartSource final : public DatasetSource {
   PartSource(std::shared_ptr<const DatasetSource> whole, double fraction, Part part)
       : whole_(std::move(whole)), fraction_(fraction), part_(part) {}
   [[nodiscard]] std::string_view name() const override { return whole_->name(); }
-  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
-    std::unique_ptr<Dataset> own = whole_->open_part(opening, fraction_, part_);
+  [[nodiscard]] DatasetPtr open(const Opening& opening) const override {
+    DatasetPtr own = whole_->open_part(opening, fraction_, part_);
     if (own) return own;
     std::unique_ptr<const Dataset> whole = whole_->open(opening);
     std::vector<std::int64_t> indices = part_of(
@@ -178,94 +148,9 @@ class PartSource final : public DatasetSource {
   Part part_;
 };
 
-/// The label of each sample by the numbering.
-std::vector<std::int32_t> numbered_labels(const Dataset& set, const ClassNumbering& numbering,
-                                          const std::string& what) {
-  const std::vector<std::string> own = set.class_names();
-  std::vector<std::int32_t> label_of(static_cast<std::size_t>(set.classes()), -1);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    const auto found = std::ranges::find(numbering.names, own[i]);
-    if (found == numbering.names.end()) continue;
-    label_of[i] = static_cast<std::int32_t>(found - numbering.names.begin());
-  }
-  std::vector<std::int32_t> labels;
-  labels.reserve(static_cast<std::size_t>(set.size()));
-  for (std::int64_t i = 0; i < set.size(); ++i) {
-    const std::int32_t label = set.label(i);
-    if (label < 0) {
-      labels.push_back(label);
-      continue;
-    }
-    const auto at = static_cast<std::size_t>(label);
-    labels.push_back(label_of.at(at));
-    if (labels.back() >= 0) continue;
-    const std::string name = at < own.size() ? own[at] : "class " + std::to_string(label);
-    throw Error(ErrorKind::data, what + " has the class '" + name + "', which " + numbering.of +
-                                     " does not have" + config::suggestion(name, numbering.names) +
-                                     "; classes are matched by their names: give them the same "
-                                     "ones, or leave that class out");
-  }
-  return labels;
-}
-
-/// A set with other labels.
-class NumberedSet final : public Dataset {
- public:
-  NumberedSet(std::unique_ptr<Dataset> set, const ClassNumbering& numbering,
-              std::vector<std::int32_t> labels)
-      : set_(std::move(set)),
-        names_(numbering.names),
-        classes_(numbering.classes),
-        labels_(std::move(labels)) {}
-
-  [[nodiscard]] std::int64_t size() const override { return set_->size(); }
-  [[nodiscard]] Shape image_shape() const override { return set_->image_shape(); }
-  [[nodiscard]] Shape sample_shape(std::int64_t index) const override {
-    return set_->sample_shape(index);
-  }
-  [[nodiscard]] std::int64_t classes() const override { return classes_; }
-  [[nodiscard]] std::vector<std::string> class_names() const override { return names_; }
-  void read(std::int64_t index, float* image) const override { set_->read(index, image); }
-  [[nodiscard]] std::int32_t label(std::int64_t index) const override {
-    return labels_[static_cast<std::size_t>(index)];
-  }
-  [[nodiscard]] std::vector<SampleField> fields() const override { return set_->fields(); }
-  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
-    if (field > 0) return set_->read_field(field, index, out);
-    const std::int32_t own = label(index);
-    std::memcpy(out, &own, sizeof own);
-  }
-  [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
-  [[nodiscard]] const TableForm* table() const override { return set_->table(); }
-  [[nodiscard]] std::string fingerprint() const override { return set_->fingerprint(); }
-  /// With the labels that the fingerprint is of: the set's own.
-  [[nodiscard]] SampleFiles files() const override { return set_->files(); }
-  [[nodiscard]] std::string file(std::int64_t index) const override { return set_->file(index); }
-  [[nodiscard]] std::int64_t origin(std::int64_t index) const override {
-    return set_->origin(index);
-  }
-  [[nodiscard]] HeldSamples held() const override {
-    HeldSamples held = set_->held();
-    if (!held.labels.empty()) held.labels = labels_;
-    return held;
-  }
-  [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
-  void read_bytes(std::int64_t index, std::uint8_t* image) const override {
-    set_->read_bytes(index, image);
-  }
-  [[nodiscard]] std::int64_t block() const override { return set_->block(); }
-
- private:
-  std::unique_ptr<Dataset> set_;
-  std::vector<std::string> names_;
-  std::int64_t classes_;
-  std::vector<std::int32_t> labels_;
-};
-
 }  // namespace
 
-std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
-                                std::vector<std::int64_t> indices) {
+DatasetPtr subset(std::unique_ptr<const Dataset> set, std::vector<std::int64_t> indices) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return std::make_unique<Subset>(std::move(set), std::move(indices));
   const SampleForm form = following({}, *set).form;
@@ -296,11 +181,11 @@ std::vector<std::int64_t> part_of(const Dataset& set, const Divided& how, Part p
     if (val == (part == Part::val)) indices.push_back(i);
   }
   if (indices.empty()) {
-    throw Error(ErrorKind::config, "val_fraction: of " + std::to_string(set.size()) +
-                                       " samples none remains for " +
-                                       (part == Part::val ? "validation; use a larger fraction"
-                                                          : "training; use a smaller fraction") +
-                                       " or more samples");
+    throw config_error("val_fraction: of " + std::to_string(set.size()) +
+                       " samples none remains for " +
+                       (part == Part::val ? "validation; use a larger fraction"
+                                          : "training; use a smaller fraction") +
+                       " or more samples");
   }
   return indices;
 }
@@ -308,17 +193,6 @@ std::vector<std::int64_t> part_of(const Dataset& set, const Divided& how, Part p
 std::shared_ptr<const DatasetSource> part_source(std::shared_ptr<const DatasetSource> whole,
                                                  double fraction, Part part) {
   return std::make_shared<PartSource>(std::move(whole), fraction, part);
-}
-
-std::unique_ptr<Dataset> numbered_as(std::unique_ptr<Dataset> set, const ClassNumbering& numbering,
-                                     const std::string& what) {
-  const std::vector<std::string> own = set->class_names();
-  const bool same = own == numbering.names && set->classes() == numbering.classes;
-  const bool named = !own.empty() && !numbering.names.empty();
-  const bool one_label = set->fields().at(0).shape.elements() == 1;
-  if (same || !named || !one_label) return set;
-  std::vector<std::int32_t> labels = numbered_labels(*set, numbering, what);
-  return std::make_unique<NumberedSet>(std::move(set), numbering, std::move(labels));
 }
 
 }  // namespace trainyard

@@ -1,10 +1,8 @@
 // Some samples of a data set, and the division of one into a training and a validation part.
-// And one numbering of classes for all sets of a run: that of the training split's names.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "data/sets/dataset.h"
@@ -13,8 +11,8 @@ namespace trainyard {
 
 /// The samples `indices` of `set`, in this order. They are copied if `set` holds them in memory,
 /// else read from it.
-[[nodiscard]] std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
-                                              std::vector<std::int64_t> indices);
+[[nodiscard]] DatasetPtr subset(std::unique_ptr<const Dataset> set,
+                                std::vector<std::int64_t> indices);
 
 /// A share of a set's samples for validation.
 struct Divided {
@@ -41,20 +39,5 @@ struct Divided {
 /// is that of the validation part.
 [[nodiscard]] std::shared_ptr<const DatasetSource> part_source(
     std::shared_ptr<const DatasetSource> whole, double fraction, Part part);
-
-/// The names of classes in the order of their labels.
-struct ClassNumbering {
-  std::vector<std::string> names;
-  std::int64_t classes = 0;  // at least as many as names
-  std::string of;            // owner, for messages: "the training split"
-};
-
-/// `set` with the labels that `numbering` has for its classes' names; `set` as it is if its names
-/// are the same ones, or if either has none. Classes of the numbering may be missing in `set`.
-/// Throws Error{data} for samples of a class that the numbering lacks, with the nearest name;
-/// `what` is `set` in this message: "the validation split".
-[[nodiscard]] std::unique_ptr<Dataset> numbered_as(std::unique_ptr<Dataset> set,
-                                                   const ClassNumbering& numbering,
-                                                   const std::string& what);
 
 }  // namespace trainyard

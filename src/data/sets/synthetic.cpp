@@ -110,7 +110,7 @@ void declare(config::Fields& fields, SyntheticOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_synthetic(const SyntheticOptions& options, std::uint64_t seed) {
+DatasetPtr open_synthetic(const SyntheticOptions& options, std::uint64_t seed) {
   TY_CHECK(options.shape.size() == 3, "a synthetic image has three extents");
   return std::make_unique<Synthetic>(options, seed);
 }

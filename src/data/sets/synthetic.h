@@ -18,7 +18,6 @@ void declare(config::Fields& fields, SyntheticOptions& options);
 /// Whole values 0..255; sample i has class i mod classes. A sample is a pure function of (seed,
 /// split, index) and is drawn when it is read, so a set of any size needs no memory. Learnable:
 /// each class has tiles of 4 x 4 pixels with random values; a sample is half tiles, half noise.
-[[nodiscard]] std::unique_ptr<Dataset> open_synthetic(const SyntheticOptions& options,
-                                                      std::uint64_t seed);
+[[nodiscard]] DatasetPtr open_synthetic(const SyntheticOptions& options, std::uint64_t seed);
 
 }  // namespace trainyard

@@ -21,8 +21,7 @@ std::vector<Role> roles_of(const TableColumns& columns, const NamedRows& rows) {
       std::optional<Role>& own = roles[rows.column(
           name, "'columns." + std::string(key) + "' names a column of the first line")];
       if (own) {
-        throw Error(ErrorKind::config,
-                    "'columns' of the table '" + rows.name + "' names '" + name + "' twice");
+        throw config_error("'columns' of the table '" + rows.name + "' names '" + name + "' twice");
       }
       own = role;
     }
@@ -131,8 +130,8 @@ void declare(config::Fields& fields, TableOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_table(const TableOptions& options, const Opening& opening,
-                                    const std::optional<RowsPart>& part) {
+DatasetPtr open_table(const TableOptions& options, const Opening& opening,
+                      const std::optional<RowsPart>& part) {
   NamedRows rows = read_rows(located(options.file), options);
   const std::vector<Role> roles = roles_of(options.columns, rows);
   std::shared_ptr<const TableForm> form = opening.form.table;

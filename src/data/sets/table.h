@@ -33,8 +33,7 @@ void declare(config::Fields& fields, TableOptions& options);
 /// of a part that of the training part. A constant column and rows left out are warnings. Throws
 /// Error{data} for a column that is missing or of another kind than in the form; Error{config} for
 /// one that is named twice. As read_rows(), labelled_rows(), fit() and features_of().
-[[nodiscard]] std::unique_ptr<Dataset> open_table(const TableOptions& options,
-                                                  const Opening& opening = {},
-                                                  const std::optional<RowsPart>& part = {});
+[[nodiscard]] DatasetPtr open_table(const TableOptions& options, const Opening& opening = {},
+                                    const std::optional<RowsPart>& part = {});
 
 }  // namespace trainyard

@@ -10,13 +10,10 @@
 #include "formats/safetensors.h"
 
 namespace trainyard {
-
 namespace {
 
-namespace fs = std::filesystem;
-
 [[noreturn]] void bad_tensors(const fs::path& path, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + path.string() + "': " + what);
+  throw data_error("'" + path.string() + "': " + what);
 }
 
 std::string described(const NamedTensor& tensor) {
@@ -112,7 +109,7 @@ void declare(config::Fields& fields, TensorsOptions& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
+DatasetPtr open_tensors(const TensorsOptions& options) {
   const fs::path path = located(options.file);
   const SafetensorsFile file = SafetensorsFile::open(path);
   const NamedTensor& images = file.at(options.images);

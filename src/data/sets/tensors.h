@@ -19,6 +19,6 @@ void declare(config::Fields& fields, TensorsOptions& options);
 /// Images [n, c, h, w] of float32 or uint8, labels [n] of int32 (-1: none), further fields [n]
 /// or [n, k] of float32 or int32. Throws Error{data}: unsuitable
 /// names, types or shapes, non-finite values, labels out of range.
-[[nodiscard]] std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options);
+[[nodiscard]] DatasetPtr open_tensors(const TensorsOptions& options);
 
 }  // namespace trainyard

@@ -34,7 +34,7 @@ void TokenSet::read_field(std::size_t field, std::int64_t index, std::byte* out)
   read_labels(index, numbers_at(out, form_ == LabelForm::each ? steps_ : 1));
 }
 
-std::unique_ptr<Dataset> token_set_of(TokenSamples samples, std::int64_t limit) {
+DatasetPtr token_set_of(TokenSamples samples, std::int64_t limit) {
   const Shape steps{samples.steps};
   MemorySamples held{.image = kNoImage,
                      .labels = std::move(samples.labels),

@@ -56,7 +56,7 @@ struct TokenSamples {
 };
 
 /// At most the first `limit` of them (0: all).
-[[nodiscard]] std::unique_ptr<Dataset> token_set_of(TokenSamples samples, std::int64_t limit = 0);
+[[nodiscard]] DatasetPtr token_set_of(TokenSamples samples, std::int64_t limit = 0);
 
 /// Puts `tokens` into `out` as Keras's pad_sequences does: the last of them if there are too many,
 /// after zeros if there are too few. Returns how many there are in `out`.

@@ -17,7 +17,7 @@ constexpr std::array<std::pair<TextUnit, const char*>, 3> kUnits{
     {{TextUnit::characters, "characters"}, {TextUnit::bytes, "bytes"}, {TextUnit::words, "words"}}};
 
 [[noreturn]] void bad_vocabulary(const std::string& name, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + name + "' is not a vocabulary: " + what);
+  throw data_error("'" + name + "' is not a vocabulary: " + what);
 }
 
 TextUnit unit_named(const std::string& word, const std::string& name) {
@@ -56,8 +56,8 @@ Vocabulary::Vocabulary(TextUnit unit, std::vector<std::string> words,
   for (std::size_t i = 0; i < words_.size(); ++i) {
     if (words_[i].empty()) continue;
     if (tokens_.emplace(words_[i], static_cast<std::int32_t>(i)).second) continue;
-    throw Error(ErrorKind::data, "a vocabulary has the word " + json_quoted(shortened(words_[i])) +
-                                     " twice, the second time as token " + std::to_string(i));
+    throw data_error("a vocabulary has the word " + json_quoted(shortened(words_[i])) +
+                     " twice, the second time as token " + std::to_string(i));
   }
 }
 

@@ -63,8 +63,7 @@ class WideNumbers {
 
 }  // namespace
 
-ZipFile::ZipFile(const std::filesystem::path& path)
-    : name_(path.string()), file_(path, ErrorKind::data) {
+ZipFile::ZipFile(const fs::path& path) : name_(path.string()), file_(path, ErrorKind::data) {
   find_list();
   if (list_count_ > kMostMembers) {
     fail("has " + std::to_string(list_count_) + " members, expected at most " +
@@ -73,9 +72,7 @@ ZipFile::ZipFile(const std::filesystem::path& path)
   read_list(bytes_at(list_at_, list_bytes_), list_count_);
 }
 
-void ZipFile::fail(const std::string& what) const {
-  throw Error(ErrorKind::data, "'" + name_ + "' " + what);
-}
+void ZipFile::fail(const std::string& what) const { throw data_error("'" + name_ + "' " + what); }
 
 std::vector<std::byte> ZipFile::bytes_at(std::uint64_t offset, std::uint64_t count) const {
   if (offset > file_.size() || count > file_.size() - offset) {

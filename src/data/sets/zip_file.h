@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "base/read_file.h"
 
 namespace trainyard {
@@ -16,7 +16,7 @@ class ZipFile {
  public:
   /// Reads the list of members. Throws Error{data}: no archive, a damaged list, more than 65,536
   /// members, encrypted members.
-  explicit ZipFile(const std::filesystem::path& path);
+  explicit ZipFile(const fs::path& path);
 
   /// In the order of the list.
   [[nodiscard]] std::vector<std::string> names() const;

@@ -11,10 +11,7 @@
 #include "data/text/texts.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint32_t kKerasSeed = 113;
 constexpr std::uint64_t kMostWordIndexBytes = 64 << 20;
@@ -104,7 +101,7 @@ void declare(config::Fields& fields, ImdbOptions& options) {
   declare_common(fields, options);
 }
 
-std::unique_ptr<Dataset> open_imdb(const ImdbOptions& options) {
+DatasetPtr open_imdb(const ImdbOptions& options) {
   const fs::path folder = reviews_folder(options);
   const LabelledTexts training = reviews_of(folder, "train");
   const WordIndex index = index_of(options, folder, training);

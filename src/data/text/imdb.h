@@ -31,7 +31,7 @@ void declare(config::Fields& fields, ImdbOptions& options);
 /// shuffled by numpy's RandomState(113), cut and padded at the front. The reviews are in train.tsv
 /// and test.tsv, or in folders train/pos, train/neg, test/pos and test/neg. Throws Error{data} as
 /// read_text_table() and read_text_folders(), and for a missing word index.
-[[nodiscard]] std::unique_ptr<Dataset> open_imdb(const ImdbOptions& options);
+[[nodiscard]] DatasetPtr open_imdb(const ImdbOptions& options);
 
 /// The ranks by which open_imdb() turns words into tokens. Throws Error{data} as that.
 [[nodiscard]] WordIndex imdb_word_index(const ImdbOptions& options);

@@ -19,8 +19,8 @@ constexpr std::string_view kFiltered = "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n ";
 constexpr std::int64_t kMostIndexedWords = 4'000'000;
 
 [[noreturn]] void bad_index(const std::string& name, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + name + "': " + what +
-                                   "; expected an object of words and ranks: {\"the\": 1, ...}");
+  throw data_error("'" + name + "': " + what +
+                   "; expected an object of words and ranks: {\"the\": 1, ...}");
 }
 
 std::int32_t rank_of(const std::string& word, const Json& value, const std::string& name) {

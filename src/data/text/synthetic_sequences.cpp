@@ -181,8 +181,7 @@ void declare(config::Fields& fields, SyntheticSequencesOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_synthetic_sequences(const SyntheticSequencesOptions& options,
-                                                  std::uint64_t seed) {
+DatasetPtr open_synthetic_sequences(const SyntheticSequencesOptions& options, std::uint64_t seed) {
   TY_CHECK((options.features > 0) != (options.vocabulary > 0), "numbers or tokens");
   if (options.features > 0) return std::make_unique<SyntheticNumbers>(options, seed);
   return std::make_unique<SyntheticTokens>(options, seed);

@@ -33,7 +33,7 @@ void declare(config::Fields& fields, SyntheticSequencesOptions& options);
 /// Tokens of classes: sample i has class i mod classes. Learnable: of each four tokens one is
 /// drawn, and three are its class's at that position. Tokens followed by the next one: drawn.
 /// Learnable: of each four, three are the token before plus 1 (modulo the vocabulary).
-[[nodiscard]] std::unique_ptr<Dataset> open_synthetic_sequences(
-    const SyntheticSequencesOptions& options, std::uint64_t seed);
+[[nodiscard]] DatasetPtr open_synthetic_sequences(const SyntheticSequencesOptions& options,
+                                                  std::uint64_t seed);
 
 }  // namespace trainyard

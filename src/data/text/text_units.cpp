@@ -78,8 +78,8 @@ TextPlace place_in(std::string_view text, std::size_t offset) {
 void bad_text(std::string_view text, std::size_t offset, const std::string& name,
               const std::string& what) {
   const TextPlace place = place_in(text, offset);
-  throw Error(ErrorKind::data, "'" + name + "', line " + std::to_string(place.line) + ", byte " +
-                                   std::to_string(place.byte) + ": " + what);
+  throw data_error("'" + name + "', line " + std::to_string(place.line) + ", byte " +
+                   std::to_string(place.byte) + ": " + what);
 }
 
 void require_utf8(std::string_view text, const std::string& name, const std::string& advice) {

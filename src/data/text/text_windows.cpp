@@ -11,10 +11,7 @@
 #include "base/text.h"
 
 namespace trainyard {
-
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 30;
 
@@ -113,9 +110,9 @@ TokenizedText tokenized(const TextOptions& options, double fraction) {
   return result;
 }
 
-std::unique_ptr<Dataset> windows_of(std::vector<std::int32_t> tokens,
-                                    std::shared_ptr<const Vocabulary> vocabulary,
-                                    const TextOptions& options, const std::string& part) {
+DatasetPtr windows_of(std::vector<std::int32_t> tokens,
+                      std::shared_ptr<const Vocabulary> vocabulary, const TextOptions& options,
+                      const std::string& part) {
   if (std::ssize(tokens) <= options.length) {
     bad_file(located(options.file),
              part + "has " + std::to_string(tokens.size()) + " tokens, expected at least " +
@@ -128,11 +125,11 @@ class TextSource final : public DatasetSource {
  public:
   explicit TextSource(TextOptions options) : options_(std::move(options)) {}
   [[nodiscard]] std::string_view name() const override { return "text"; }
-  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& /*opening*/) const override {
+  [[nodiscard]] DatasetPtr open(const Opening& /*opening*/) const override {
     return open_text(options_);
   }
-  [[nodiscard]] std::unique_ptr<Dataset> open_part(const Opening& /*opening*/, double fraction,
-                                                   Part part) const override {
+  [[nodiscard]] DatasetPtr open_part(const Opening& /*opening*/, double fraction,
+                                     Part part) const override {
     return open_text_part(options_, fraction, part);
   }
 
@@ -164,12 +161,12 @@ void declare(config::Fields& fields, TextOptions& options) {
   }
 }
 
-std::unique_ptr<Dataset> open_text(const TextOptions& options) {
+DatasetPtr open_text(const TextOptions& options) {
   TokenizedText text = tokenized(options, 0);
   return windows_of(std::move(text.tokens), std::move(text.vocabulary), options, "");
 }
 
-std::unique_ptr<Dataset> open_text_part(const TextOptions& options, double fraction, Part part) {
+DatasetPtr open_text_part(const TextOptions& options, double fraction, Part part) {
   TokenizedText text = tokenized(options, fraction);
   const auto cut = text.tokens.begin() + text.train;
   if (part == Part::train) {

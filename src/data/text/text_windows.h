@@ -28,11 +28,10 @@ void declare(config::Fields& fields, TextOptions& options);
 /// each position. Classes are the tokens of the vocabulary. Throws Error{data} with file, line and
 /// byte: text that is not UTF-8 or has a zero byte (unless `unit` is bytes), a token that is not in
 /// the vocabulary; for an empty text, one of fewer than length + 1 tokens, or of more than 1 GiB.
-[[nodiscard]] std::unique_ptr<Dataset> open_text(const TextOptions& options);
+[[nodiscard]] DatasetPtr open_text(const TextOptions& options);
 /// A part: that for validation is the end of the text, `fraction` of its tokens. The vocabulary is
 /// that of the training part.
-[[nodiscard]] std::unique_ptr<Dataset> open_text_part(const TextOptions& options, double fraction,
-                                                      Part part);
+[[nodiscard]] DatasetPtr open_text_part(const TextOptions& options, double fraction, Part part);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_text_source(config::Fields& fields);
 

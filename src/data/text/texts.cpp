@@ -18,8 +18,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kMostReviewBytes = 1 << 20;
 constexpr std::uint64_t kMostTableBytes = std::uint64_t{1} << 30;
 
@@ -222,8 +220,8 @@ std::vector<std::int32_t> tokens_of_row(std::string_view text, const Vocabulary&
   return tokens;
 }
 
-std::unique_ptr<Dataset> open_texts(const TextsOptions& options, const Opening& opening,
-                                    const std::optional<RowsPart>& part) {
+DatasetPtr open_texts(const TextsOptions& options, const Opening& opening,
+                      const std::optional<RowsPart>& part) {
   NamedRows file = read_rows(located(options.file), options);
   const std::string advice = " names a column of the first line";
   const std::size_t column = file.column(options.columns.text, "'columns.text'" + advice);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/sets/labelled_rows.h"
 #include "data/sets/source.h"
 #include "data/sets/target_columns.h"
@@ -27,12 +27,12 @@ struct LabelledTexts {
 [[nodiscard]] LabelledTexts parse_text_table(std::string_view table, const std::string& name);
 
 /// Texts of a file. Throws Error{data}, also for one of more than 1 GiB.
-[[nodiscard]] LabelledTexts read_text_table(const std::filesystem::path& file);
+[[nodiscard]] LabelledTexts read_text_table(const fs::path& file);
 
 /// The files of folder/pos (1), then of folder/neg (0), each in the order of their names' bytes.
 /// Throws Error{data}: a folder that is missing or empty, a file that is not UTF-8, has a zero
 /// byte, or has more than 1 MiB.
-[[nodiscard]] LabelledTexts read_text_folders(const std::filesystem::path& folder);
+[[nodiscard]] LabelledTexts read_text_folders(const fs::path& folder);
 
 /// What the columns of a file of texts are, by their names.
 struct TextColumns {
@@ -62,8 +62,7 @@ void declare(config::Fields& fields, TextsOptions& options);
 /// of their bytes, and what remains has no text. The vocabulary is the opening's, else that of
 /// these rows, of a part that of the training part. Throws Error{data} for a row without a text,
 /// and a vocabulary of another unit; as read_rows() and labelled_rows().
-[[nodiscard]] std::unique_ptr<Dataset> open_texts(const TextsOptions& options,
-                                                  const Opening& opening = {},
-                                                  const std::optional<RowsPart>& part = {});
+[[nodiscard]] DatasetPtr open_texts(const TextsOptions& options, const Opening& opening = {},
+                                    const std::optional<RowsPart>& part = {});
 
 }  // namespace trainyard

@@ -30,7 +30,7 @@ cudaError_t device_fault() {
 }
 
 void throw_library_error(const std::string& reason, cudaError_t fault) {
-  if (fault == cudaSuccess) throw Error(ErrorKind::device, reason);
+  if (fault == cudaSuccess) throw device_error(reason);
   throw GpuError(reason + "; the GPU has failed: " + text_of(status_of(fault)));
 }
 

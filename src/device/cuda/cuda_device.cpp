@@ -128,10 +128,10 @@ cudaEvent_t make_event_handle(int ordinal) {
 [[noreturn]] void out_of_memory(int ordinal, std::size_t bytes) {
   std::size_t free = 0, total = 0;
   TY_CUDA(cudaMemGetInfo(&free, &total));
-  throw Error(ErrorKind::memory, "out of memory on cuda:" + std::to_string(ordinal) + ": " +
-                                     memory_text(bytes) + " requested, " + memory_text(free) +
-                                     " of " + memory_text(total) +
-                                     " free; use a smaller batch, or stop other programs there");
+  throw memory_error("out of memory on cuda:" + std::to_string(ordinal) + ": " +
+                     memory_text(bytes) + " requested, " + memory_text(free) + " of " +
+                     memory_text(total) +
+                     " free; use a smaller batch, or stop other programs there");
 }
 
 class CudaBuffer final : public DeviceBuffer {
@@ -165,8 +165,8 @@ class PinnedBuffer final : public DeviceBuffer {
     const cudaError_t status = cudaMallocHost(&memory, bytes);
     if (status == cudaErrorMemoryAllocation) {
       ignore(cudaGetLastError());
-      throw Error(ErrorKind::memory, "out of pinned host memory: " + memory_text(bytes) +
-                                         " requested; use a smaller batch");
+      throw memory_error("out of pinned host memory: " + memory_text(bytes) +
+                         " requested; use a smaller batch");
     }
     check(status, "cudaMallocHost");
     memory_ = Handle<void*, FreePinned>(memory);

@@ -102,22 +102,10 @@ class StagedCommunicator final : public ForwardingCommunicator {
 };
 
 std::string_view unit_of(DType type) {
-  switch (type) {
-    case DType::f64:
-      return "f64 elements";
-    case DType::f32:
-      return "f32 elements";
-    case DType::f16:
-      return "f16 elements";
-    case DType::bf16:
-      return "bf16 elements";
-    case DType::i32:
-      return "i32 elements";
-    case DType::u8:
-      break;
-  }
-  TY_CHECK(false, "bytes are not all-reduced");
-  return {};
+  TY_CHECK(type != DType::u8, "bytes are not all-reduced");
+  constexpr std::string_view kUnits[] = {"f32 elements", "f64 elements", "f16 elements",
+                                         "bf16 elements", "i32 elements"};  // by DType
+  return kUnits[static_cast<std::size_t>(type)];
 }
 
 }  // namespace

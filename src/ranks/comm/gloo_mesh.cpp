@@ -84,32 +84,140 @@ class GlooMesh::Part {
  public:
   Part(int rank, int ranks, Store& store, const GlooOptions& options, std::span<const int> peers);
 
-  void connect(std::span<const int> peers);
-  void begin(const CollectiveCall& call);
-  Window& window(void* data, std::size_t bytes);
-  void send(Window& window, int to, int phase, std::size_t offset, std::size_t bytes);
-  void receive(Window& window, int from, int phase, std::size_t offset, std::size_t bytes);
-  void await_received(Window& window);
-  void await_sent(Window& window);
+  void connect(std::span<const int> peers) {
+    std::vector<int> missing;
+    for (const int peer : peers) {
+      if (context_->getPair(peer) == nullptr) missing.push_back(peer);
+    }
+    if (!missing.empty()) with(rank, [&] { connect_new(missing, left()); });
+  }
+  void begin(const CollectiveCall& call) {
+    call_ = call;
+    ++calls_;
+    deadline_ = SteadyClock::now() + limit;
+    if (closed_) fail(rank, "an earlier call failed, and its connections were closed");
+  }
+  Window& window(void* data, std::size_t bytes) {
+    // The least recently used window makes room; those of this call are safe.
+    KeptWindow* oldest = &windows_.front();
+    for (KeptWindow& kept : windows_) {
+      if (kept.window != nullptr && kept.window->is_of(data, bytes)) {
+        kept.used = calls_;
+        return *kept.window;
+      }
+      if (kept.used < oldest->used) oldest = &kept;
+    }
+    *oldest = {.window = std::make_unique<Window>(*context_, data, bytes), .used = calls_};
+    return *oldest->window;
+  }
+  void send(Window& window, int to, int phase, std::size_t offset, std::size_t bytes) {
+    if (bytes == 0) return;
+    TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
+    Window::Side& side = window.opened(to);
+    ++side.sends;
+    with(to, [&] { side.buffer->send(to, slot(phase), offset, bytes); });
+  }
+  void receive(Window& window, int from, int phase, std::size_t offset, std::size_t bytes) {
+    if (bytes == 0) return;
+    TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
+    Window::Side& side = window.opened(from);
+    ++side.receives;
+    with(from, [&] { side.buffer->recv(from, slot(phase), offset, bytes); });
+  }
+  void await_received(Window& window) {
+    for (int peer = 0; peer < ranks; ++peer) {
+      Window::Side& side = window.side(peer);
+      for (; side.receives > 0; --side.receives) {
+        with(peer, [&] { side.buffer->waitRecv(nullptr, left()); });
+      }
+    }
+  }
+  void await_sent(Window& window) {
+    for (int peer = 0; peer < ranks; ++peer) {
+      Window::Side& side = window.side(peer);
+      for (; side.sends > 0; --side.sends) {
+        with(peer, [&] { side.buffer->waitSend(nullptr, left()); });
+      }
+    }
+  }
 
   const int rank;
   const int ranks;
   Milliseconds limit;
 
  private:
-  void open(const GlooOptions& options);
+  void open(const GlooOptions& options) {
+    if (!options.interface.empty() && !options.address.empty()) {
+      throw device_error("both the network interface '" + options.interface +
+                         "' and the address '" + options.address + "' are given; leave one out");
+    }
+    const SigpipeGuard guard;  // for the thread that Gloo's device starts
+    context_ = make_device(options)->createContext(rank, ranks);
+  }
   /// Connects to ranks to which this one has no connection, waiting `each` for one.
-  void connect_new(std::span<const int> peers, Milliseconds each);
+  void connect_new(std::span<const int> peers, Milliseconds each) {
+    // Gloo allows a connection five times this.
+    context_->setTimeout(std::max(each / 5, Milliseconds(1)));
+    for (const int peer : peers) {
+      const std::vector<char> place = context_->createPair(peer)->address().bytes();
+      store_.set(place_key(rank, peer),
+                 std::string(place.begin(), place.end()) + hosts_[static_cast<std::size_t>(rank)]);
+    }
+    // One side of a pair waits for the other: in ascending order no circle of ranks waits.
+    for (const int peer : peers) {
+      auto& pair = *context_->getPair(peer);
+      const std::string value = store_.get(place_key(peer, rank), each);
+      const auto bytes = static_cast<std::ptrdiff_t>(pair.address().bytes().size());
+      TY_CHECK(std::ssize(value) >= bytes, "a rank's place begins with its address");
+      hosts_[static_cast<std::size_t>(peer)] = value.substr(static_cast<std::size_t>(bytes));
+      pair.connect({value.begin(), value.begin() + bytes});
+    }
+    // A rank that went on and left would close connections on which others still shake hands, and
+    // they would retry until their limits.
+    store_.set(done_key(rank), "");
+    for (const int peer : peers) store_.wait(done_key(peer), each);
+    ++meetings_;
+  }
   /// The keys of the store: where rank `from` expects rank `to`, and that it has connected.
-  [[nodiscard]] std::string place_key(int from, int to) const;
-  [[nodiscard]] std::string done_key(int of) const;
+  [[nodiscard]] std::string place_key(int from, int to) const {
+    return group_ + "/rank " + std::to_string(from) + " for " + std::to_string(to);
+  }
+  [[nodiscard]] std::string done_key(int of) const {
+    return group_ + "/rank " + std::to_string(of) + " connected " + std::to_string(meetings_);
+  }
   /// Runs `work` and attributes its errors to rank `peer`.
   template <class Work>
-  void with(int peer, Work&& work);
-  [[nodiscard]] Milliseconds left() const;
-  [[nodiscard]] std::uint64_t slot(int phase) const;
-  [[nodiscard]] std::string name_of(int which) const;
-  [[noreturn]] void fail(int peer, const std::string& reason);
+  void with(int peer, Work&& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      fail(peer, reason_of(error));
+    }
+  }
+  [[nodiscard]] Milliseconds left() const {
+    // Gloo takes 0 for no limit.
+    const auto left = std::chrono::ceil<Milliseconds>(deadline_ - SteadyClock::now());
+    return std::max(left, Milliseconds(1));
+  }
+  [[nodiscard]] std::uint64_t slot(int phase) const {
+    return calls_ << 32 | tag_of(call_) << 8 | static_cast<std::uint64_t>(phase);
+  }
+  [[nodiscard]] std::string name_of(int which) const {
+    return name_of_rank(which, hosts_[static_cast<std::size_t>(which)]);
+  }
+  [[noreturn]] void fail(int peer, const std::string& reason) {
+    const bool late = SteadyClock::now() >= deadline_;
+    if (!std::exchange(closed_, true)) {
+      // The others need not wait for their limits: this rank no longer takes part.
+      for (int other = 0; other < ranks; ++other) {
+        if (auto& pair = context_->getPair(other)) pair->close();
+      }
+    }
+    const std::string what = peer == rank ? reason
+                             : late       ? late_text(name_of(peer), limit, reason)
+                                          : gone_text(name_of(peer), reason);
+    throw failed_call(text_of(call_), name_of(rank), ranks, what);
+  }
 
   Store& store_;
   std::string group_;
@@ -141,154 +249,9 @@ GlooMesh::Part::Part(int rank_number, int rank_count, Store& store, const GlooOp
     open(options);
     connect_new(peers, options.connect);
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::device, name_of(rank) + ": connecting the group '" + options.group +
-                                       "' of " + std::to_string(ranks) +
-                                       " ranks failed: " + reason_of(error));
+    throw device_error(name_of(rank) + ": connecting the group '" + options.group + "' of " +
+                       std::to_string(ranks) + " ranks failed: " + reason_of(error));
   }
-}
-
-void GlooMesh::Part::open(const GlooOptions& options) {
-  if (!options.interface.empty() && !options.address.empty()) {
-    throw Error(ErrorKind::device, "both the network interface '" + options.interface +
-                                       "' and the address '" + options.address +
-                                       "' are given; leave one out");
-  }
-  const SigpipeGuard guard;  // for the thread that Gloo's device starts
-  context_ = make_device(options)->createContext(rank, ranks);
-}
-
-void GlooMesh::Part::connect(std::span<const int> peers) {
-  std::vector<int> missing;
-  for (const int peer : peers) {
-    if (context_->getPair(peer) == nullptr) missing.push_back(peer);
-  }
-  if (!missing.empty()) with(rank, [&] { connect_new(missing, left()); });
-}
-
-void GlooMesh::Part::connect_new(std::span<const int> peers, Milliseconds each) {
-  // Gloo allows a connection five times this.
-  context_->setTimeout(std::max(each / 5, Milliseconds(1)));
-  for (const int peer : peers) {
-    const std::vector<char> place = context_->createPair(peer)->address().bytes();
-    store_.set(place_key(rank, peer),
-               std::string(place.begin(), place.end()) + hosts_[static_cast<std::size_t>(rank)]);
-  }
-  // One side of a pair waits for the other: in ascending order no circle of ranks waits.
-  for (const int peer : peers) {
-    auto& pair = *context_->getPair(peer);
-    const std::string value = store_.get(place_key(peer, rank), each);
-    const auto bytes = static_cast<std::ptrdiff_t>(pair.address().bytes().size());
-    TY_CHECK(std::ssize(value) >= bytes, "a rank's place begins with its address");
-    hosts_[static_cast<std::size_t>(peer)] = value.substr(static_cast<std::size_t>(bytes));
-    pair.connect({value.begin(), value.begin() + bytes});
-  }
-  // A rank that went on and left would close connections on which others still shake hands, and
-  // they would retry until their limits.
-  store_.set(done_key(rank), "");
-  for (const int peer : peers) store_.wait(done_key(peer), each);
-  ++meetings_;
-}
-
-std::string GlooMesh::Part::place_key(int from, int to) const {
-  return group_ + "/rank " + std::to_string(from) + " for " + std::to_string(to);
-}
-
-std::string GlooMesh::Part::done_key(int of) const {
-  return group_ + "/rank " + std::to_string(of) + " connected " + std::to_string(meetings_);
-}
-
-template <class Work>
-void GlooMesh::Part::with(int peer, Work&& work) {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    fail(peer, reason_of(error));
-  }
-}
-
-void GlooMesh::Part::begin(const CollectiveCall& call) {
-  call_ = call;
-  ++calls_;
-  deadline_ = SteadyClock::now() + limit;
-  if (closed_) fail(rank, "an earlier call failed, and its connections were closed");
-}
-
-Milliseconds GlooMesh::Part::left() const {
-  // Gloo takes 0 for no limit.
-  const auto left = std::chrono::ceil<Milliseconds>(deadline_ - SteadyClock::now());
-  return std::max(left, Milliseconds(1));
-}
-
-std::uint64_t GlooMesh::Part::slot(int phase) const {
-  return calls_ << 32 | tag_of(call_) << 8 | static_cast<std::uint64_t>(phase);
-}
-
-GlooMesh::Window& GlooMesh::Part::window(void* data, std::size_t bytes) {
-  // The least recently used window makes room; those of this call are safe.
-  KeptWindow* oldest = &windows_.front();
-  for (KeptWindow& kept : windows_) {
-    if (kept.window != nullptr && kept.window->is_of(data, bytes)) {
-      kept.used = calls_;
-      return *kept.window;
-    }
-    if (kept.used < oldest->used) oldest = &kept;
-  }
-  *oldest = {.window = std::make_unique<Window>(*context_, data, bytes), .used = calls_};
-  return *oldest->window;
-}
-
-void GlooMesh::Part::send(Window& window, int to, int phase, std::size_t offset,
-                          std::size_t bytes) {
-  if (bytes == 0) return;
-  TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
-  Window::Side& side = window.opened(to);
-  ++side.sends;
-  with(to, [&] { side.buffer->send(to, slot(phase), offset, bytes); });
-}
-
-void GlooMesh::Part::receive(Window& window, int from, int phase, std::size_t offset,
-                             std::size_t bytes) {
-  if (bytes == 0) return;
-  TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
-  Window::Side& side = window.opened(from);
-  ++side.receives;
-  with(from, [&] { side.buffer->recv(from, slot(phase), offset, bytes); });
-}
-
-void GlooMesh::Part::await_received(Window& window) {
-  for (int peer = 0; peer < ranks; ++peer) {
-    Window::Side& side = window.side(peer);
-    for (; side.receives > 0; --side.receives) {
-      with(peer, [&] { side.buffer->waitRecv(nullptr, left()); });
-    }
-  }
-}
-
-void GlooMesh::Part::await_sent(Window& window) {
-  for (int peer = 0; peer < ranks; ++peer) {
-    Window::Side& side = window.side(peer);
-    for (; side.sends > 0; --side.sends) {
-      with(peer, [&] { side.buffer->waitSend(nullptr, left()); });
-    }
-  }
-}
-
-std::string GlooMesh::Part::name_of(int which) const {
-  return name_of_rank(which, hosts_[static_cast<std::size_t>(which)]);
-}
-
-void GlooMesh::Part::fail(int peer, const std::string& reason) {
-  const bool late = SteadyClock::now() >= deadline_;
-  if (!std::exchange(closed_, true)) {
-    // The others need not wait for their limits: this rank no longer takes part.
-    for (int other = 0; other < ranks; ++other) {
-      if (auto& pair = context_->getPair(other)) pair->close();
-    }
-  }
-  const std::string what = peer == rank ? reason
-                           : late       ? late_text(name_of(peer), limit, reason)
-                                        : gone_text(name_of(peer), reason);
-  throw failed_call(text_of(call_), name_of(rank), ranks, what);
 }
 
 GlooMesh::GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options,

@@ -3,20 +3,20 @@
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "device/device.h"
 #include "ranks/comm/communicator.h"
 
 namespace trainyard {
 
 struct NcclSettings {
-  std::filesystem::path library = "libnccl.so.2";
+  fs::path library = "libnccl.so.2";
   int rank = 0;
   int ranks = 1;
   std::string host;  // name of this machine, for messages

@@ -11,13 +11,13 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <system_error>
 #include <thread>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -27,7 +27,7 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 [[noreturn]] void fail_sharing(const std::string& what, const std::string& reason) {
-  throw Error(ErrorKind::device, what + " failed: " + reason);
+  throw device_error(what + " failed: " + reason);
 }
 
 using SteadyClock = std::chrono::steady_clock;
@@ -109,7 +109,7 @@ std::string own_machine() {
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), machine);
   for (const char* const part : {"/proc/self/ns/pid", "/proc/self/ns/net"}) {
     std::error_code failed;
-    const std::filesystem::path name = std::filesystem::read_symlink(part, failed);
+    const fs::path name = fs::read_symlink(part, failed);
     if (failed || machine.empty()) return {};
     machine += " " + name.string();
   }
@@ -122,8 +122,8 @@ SharedBarrier::SharedBarrier(BarrierGate& gate, std::span<BarrierSlot> slots, in
   for (const pid_t process : processes) {
     processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
     if (!processes_.back()) {
-      throw Error(ErrorKind::device, "watching process " + std::to_string(process) +
-                                         " failed: " + std::strerror(errno));
+      throw device_error("watching process " + std::to_string(process) +
+                         " failed: " + std::strerror(errno));
     }
     ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});
   }
@@ -197,7 +197,7 @@ std::string shared_memory_warning(const NcclHost& host) {
 
 std::optional<std::size_t> free_shared_bytes() {
   std::error_code problem;
-  const auto space = std::filesystem::space("/dev/shm", problem);
+  const auto space = fs::space("/dev/shm", problem);
   if (problem) return std::nullopt;
   return static_cast<std::size_t>(space.available);
 }

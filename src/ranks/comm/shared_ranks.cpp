@@ -68,21 +68,79 @@ class SharedRanks final : public ForwardingCommunicator {
     forward_to(*others_);
   }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
-  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    SumPieces pieces(parts, kPieceBytes);
+    queue.wait();
+    deadline_ = std::chrono::steady_clock::now() + limit_;
+    for (auto chunks = pieces.next(); !chunks.empty(); chunks = pieces.next()) sum_piece(chunks);
+  }
 
  private:
-  void sum_piece(std::span<const SumChunk> chunks);
+  void sum_piece(std::span<const SumChunk> chunks) {
+    calls_ = calls_of(chunks);
+    if (left_) fail("an earlier call failed, and this rank left the group");
+    ++pieces_;
+    give(chunks);
+    meet();
+    check_calls();
+    for (const SumChunk& chunk : chunks) sum_slice(chunk);
+    meet();
+    for (const SumChunk& chunk : chunks) take_sum(chunk);
+  }
   /// Writes this rank's values into its slot.
-  void give(std::span<const SumChunk> chunks);
+  void give(std::span<const SumChunk> chunks) {
+    std::memcpy(slot_of(rank_), calls_.data(), sizeof calls_);
+    for (const SumChunk& chunk : chunks) {
+      std::memcpy(piece_of(rank_) + chunk.offset, chunk.data,
+                  static_cast<std::size_t>(chunk.count) * size_of(chunk.type));
+    }
+  }
   /// Sums this rank's slice of all ranks' values in its slot.
-  void sum_slice(const SumChunk& chunk);
+  void sum_slice(const SumChunk& chunk) {
+    const Slice mine = slice_of(chunk.count, chunk.type, rank_, size());
+    const std::size_t begin = chunk.offset + mine.begin;
+    for (int other = 0; other < size(); ++other) {
+      inputs_[static_cast<std::size_t>(other)] = piece_of(other) + begin;
+    }
+    sum_.run(inputs_, piece_of(rank_) + begin,
+             static_cast<std::int64_t>(mine.bytes / size_of(chunk.type)), chunk.type);
+  }
   /// Copies the sums of all slices from the ranks' slots.
-  void take_sum(const SumChunk& chunk);
+  void take_sum(const SumChunk& chunk) {
+    for (int other = 0; other < size(); ++other) {
+      const Slice theirs = slice_of(chunk.count, chunk.type, other, size());
+      std::memcpy(chunk.data + theirs.begin, piece_of(other) + chunk.offset + theirs.begin,
+                  theirs.bytes);
+    }
+  }
   /// Waits until all ranks have reached this point of the piece.
-  void meet();
+  void meet() {
+    barrier_.arrive();
+    const auto absent = barrier_.await_all(deadline_);
+    if (!absent) return;
+    const std::string name = name_of(absent->rank);
+    switch (absent->why) {
+      case SharedBarrier::Absence::left:
+        fail(gone_text(name, "it left the group"));
+      case SharedBarrier::Absence::ended:
+        fail(gone_text(name, "its process has ended"));
+      case SharedBarrier::Absence::late:
+        fail(late_text(name, limit_, "in shared memory"));
+    }
+  }
   /// Throws unless all ranks are in the same piece of the same sums.
-  void check_calls();
-  [[noreturn]] void fail(const std::string& reason);
+  void check_calls() {
+    for (int other = 0; other < size(); ++other) {
+      PieceCalls theirs;
+      std::memcpy(theirs.data(), slot_of(other), sizeof theirs);
+      if (theirs != calls_) fail(name_of(other) + " is in a different call, " + text_of(theirs));
+    }
+  }
+  [[noreturn]] void fail(const std::string& reason) {
+    left_ = true;
+    barrier_.leave();  // the others need not wait for their limits
+    throw failed_call(text_of(calls_), name_of(rank_), size(), reason);
+  }
   [[nodiscard]] std::string name_of(int rank) const {
     return name_of_rank(rank, hosts_[static_cast<std::size_t>(rank)]);
   }
@@ -122,80 +180,6 @@ SharedRanks::SharedRanks(int rank, const SharedMemoryName& memory, const Neighbo
       inputs_(hosts_.size()) {
   // Touch the pages now, and not during a step.
   for (pieces_ = 0; pieces_ < 2; ++pieces_) std::memset(slot_of(rank), 0, kSlot);
-}
-
-void SharedRanks::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
-  SumPieces pieces(parts, kPieceBytes);
-  queue.wait();
-  deadline_ = std::chrono::steady_clock::now() + limit_;
-  for (auto chunks = pieces.next(); !chunks.empty(); chunks = pieces.next()) sum_piece(chunks);
-}
-
-void SharedRanks::sum_piece(std::span<const SumChunk> chunks) {
-  calls_ = calls_of(chunks);
-  if (left_) fail("an earlier call failed, and this rank left the group");
-  ++pieces_;
-  give(chunks);
-  meet();
-  check_calls();
-  for (const SumChunk& chunk : chunks) sum_slice(chunk);
-  meet();
-  for (const SumChunk& chunk : chunks) take_sum(chunk);
-}
-
-void SharedRanks::give(std::span<const SumChunk> chunks) {
-  std::memcpy(slot_of(rank_), calls_.data(), sizeof calls_);
-  for (const SumChunk& chunk : chunks) {
-    std::memcpy(piece_of(rank_) + chunk.offset, chunk.data,
-                static_cast<std::size_t>(chunk.count) * size_of(chunk.type));
-  }
-}
-
-void SharedRanks::sum_slice(const SumChunk& chunk) {
-  const Slice mine = slice_of(chunk.count, chunk.type, rank_, size());
-  const std::size_t begin = chunk.offset + mine.begin;
-  for (int other = 0; other < size(); ++other) {
-    inputs_[static_cast<std::size_t>(other)] = piece_of(other) + begin;
-  }
-  sum_.run(inputs_, piece_of(rank_) + begin,
-           static_cast<std::int64_t>(mine.bytes / size_of(chunk.type)), chunk.type);
-}
-
-void SharedRanks::take_sum(const SumChunk& chunk) {
-  for (int other = 0; other < size(); ++other) {
-    const Slice theirs = slice_of(chunk.count, chunk.type, other, size());
-    std::memcpy(chunk.data + theirs.begin, piece_of(other) + chunk.offset + theirs.begin,
-                theirs.bytes);
-  }
-}
-
-void SharedRanks::meet() {
-  barrier_.arrive();
-  const auto absent = barrier_.await_all(deadline_);
-  if (!absent) return;
-  const std::string name = name_of(absent->rank);
-  switch (absent->why) {
-    case SharedBarrier::Absence::left:
-      fail(gone_text(name, "it left the group"));
-    case SharedBarrier::Absence::ended:
-      fail(gone_text(name, "its process has ended"));
-    case SharedBarrier::Absence::late:
-      fail(late_text(name, limit_, "in shared memory"));
-  }
-}
-
-void SharedRanks::check_calls() {
-  for (int other = 0; other < size(); ++other) {
-    PieceCalls theirs;
-    std::memcpy(theirs.data(), slot_of(other), sizeof theirs);
-    if (theirs != calls_) fail(name_of(other) + " is in a different call, " + text_of(theirs));
-  }
-}
-
-void SharedRanks::fail(const std::string& reason) {
-  left_ = true;
-  barrier_.leave();  // the others need not wait for their limits
-  throw failed_call(text_of(calls_), name_of(rank_), size(), reason);
 }
 
 bool on_one_machine(Communicator& ranks, Queue& queue, const std::string& machine) {

@@ -14,14 +14,9 @@ constexpr std::int64_t kBlock = 1024;  // elements of each rank, which fit in th
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, std::int32_t>, std::uint32_t, Arithmetic<T>>;
 
-template <class T>
-void upcast(const T* from, std::int64_t count, SumOf<T>* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<SumOf<T>>(from[i]);
-}
-
-template <class T>
-void downcast(const SumOf<T>* from, std::int64_t count, T* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(from[i]);
+template <class From, class To>
+void convert(const From* from, std::int64_t count, To* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
 }
 
 /// Sums block r of `ranks` blocks into block 0.
@@ -48,29 +43,17 @@ void TreeSum::run_as(std::span<const void* const> inputs, void* out, std::int64_
     const std::int64_t size = std::min(kBlock, count - begin);
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
       const auto* const input = static_cast<const T*>(inputs[static_cast<std::size_t>(rank)]);
-      upcast(input + begin, size, blocks + rank * kBlock);
+      convert(input + begin, size, blocks + rank * kBlock);
     }
     sum_blocks(blocks, ranks, size);
-    downcast(blocks, size, static_cast<T*>(out) + begin);
+    convert(blocks, size, static_cast<T*>(out) + begin);
   }
 }
 
 void TreeSum::run(std::span<const void* const> inputs, void* out, std::int64_t count, DType type) {
-  switch (type) {
-    case DType::f64:
-      return run_as<double>(inputs, out, count);
-    case DType::f32:
-      return run_as<float>(inputs, out, count);
-    case DType::f16:
-      return run_as<Float16>(inputs, out, count);
-    case DType::bf16:
-      return run_as<BFloat16>(inputs, out, count);
-    case DType::i32:
-      return run_as<std::int32_t>(inputs, out, count);
-    case DType::u8:
-      break;
-  }
-  TY_CHECK(false, "bytes are not all-reduced");
+  TY_CHECK(type != DType::u8, "bytes are not all-reduced");
+  if (type == DType::i32) return run_as<std::int32_t>(inputs, out, count);
+  with_float_type(type, [&]<class T>(std::type_identity<T>) { run_as<T>(inputs, out, count); });
 }
 
 }  // namespace trainyard

@@ -11,7 +11,7 @@ std::string cut(std::string_view text, std::size_t bytes) {
 }
 
 int small_number(std::uint64_t value) {
-  if (value > 1'000'000) throw Error(ErrorKind::device, "a failure's numbers are out of range");
+  if (value > 1'000'000) throw device_error("a failure's numbers are out of range");
   return static_cast<int>(value);
 }
 
@@ -56,7 +56,7 @@ Failure decode_failure(std::string_view bytes) {
   const bool fits = failure.host.size() <= kMaxKeyBytes &&
                     failure.operation.size() <= kMaxKeyBytes &&
                     failure.text.size() <= kMaxFailureText && consequence <= 1;
-  if (!fits) throw Error(ErrorKind::device, "a failure's fields are out of range");
+  if (!fits) throw device_error("a failure's fields are out of range");
   return failure;
 }
 

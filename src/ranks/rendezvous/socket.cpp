@@ -97,8 +97,18 @@ std::string numeric_text(const sockaddr* address, int family) {
 bool is_only_busy(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 [[noreturn]] void refuse_host(const std::string& host, const std::string& reason) {
-  throw Error(ErrorKind::device, "no route from this machine to '" + host + "': " + reason +
-                                     "; give an address that this machine can reach");
+  throw device_error("no route from this machine to '" + host + "': " + reason +
+                     "; give an address that this machine can reach");
+}
+
+/// Connects until `deadline`, without retrying. None with a reason if that fails.
+Descriptor connect_once(const Endpoint& endpoint, Moment deadline, std::string& reason) {
+  const Addresses addresses = addresses_of(endpoint, reason);
+  for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
+    Descriptor socket = try_to_connect(*next, deadline, reason);
+    if (socket) return socket;
+  }
+  return {};
 }
 
 }  // namespace
@@ -119,8 +129,8 @@ Descriptor listen_on(const Endpoint& endpoint) {
     }
     reason = std::strerror(errno);
   }
-  throw Error(ErrorKind::device, "rank 0 cannot listen on " + endpoint.text() + ": " + reason +
-                                     "; give an address of this machine and a free port");
+  throw device_error("rank 0 cannot listen on " + endpoint.text() + ": " + reason +
+                     "; give an address of this machine and a free port");
 }
 
 std::uint16_t port_of(const Descriptor& socket) {
@@ -154,18 +164,9 @@ Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit) {
     ::poll(nullptr, 0, std::min(left, static_cast<int>(kPauseToConnect.count())));
   }
   const double seconds = std::chrono::duration<double>(limit).count();
-  throw Error(ErrorKind::device, "rank 0 did not answer at " + endpoint.text() + " within " +
-                                     number_text(seconds) + " s: " + reason +
-                                     "; is it running, and is that its address?");
-}
-
-Descriptor connect_once(const Endpoint& endpoint, Moment deadline, std::string& reason) {
-  const Addresses addresses = addresses_of(endpoint, reason);
-  for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
-    Descriptor socket = try_to_connect(*next, deadline, reason);
-    if (socket) return socket;
-  }
-  return {};
+  throw device_error("rank 0 did not answer at " + endpoint.text() + " within " +
+                     number_text(seconds) + " s: " + reason +
+                     "; is it running, and is that its address?");
 }
 
 std::string address_of_interface(const std::string& name) {
@@ -181,15 +182,14 @@ std::string address_of_interface(const std::string& name) {
       names.insert(next->ifa_name);
     }
   }
-  throw Error(ErrorKind::device, "no network interface '" + name +
-                                     "' with an address; this machine has " +
-                                     joined(std::vector<std::string>(names.begin(), names.end())));
+  throw device_error("no network interface '" + name + "' with an address; this machine has " +
+                     joined(std::vector<std::string>(names.begin(), names.end())));
 }
 
 Wake::Wake() : file_({::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)}) {
   if (!file_) {
-    throw Error(ErrorKind::device, std::string("cannot make a descriptor for waking a thread: ") +
-                                       std::strerror(errno) + "; raise the limit of open files");
+    throw device_error(std::string("cannot make a descriptor for waking a thread: ") +
+                       std::strerror(errno) + "; raise the limit of open files");
   }
 }
 

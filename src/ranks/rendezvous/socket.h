@@ -32,10 +32,6 @@ struct Endpoint {
 /// may not be known yet. Throws Error{device} with the last reason.
 [[nodiscard]] Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit);
 
-/// Connects until `deadline`, without retrying. None with a reason if that fails.
-[[nodiscard]] Descriptor connect_once(const Endpoint& endpoint, Moment deadline,
-                                      std::string& reason);
-
 /// The numeric address of a network interface of this machine, IPv4 if it has one. Throws
 /// Error{device} that lists the existing interfaces.
 [[nodiscard]] std::string address_of_interface(const std::string& name);

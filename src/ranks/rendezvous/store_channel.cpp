@@ -20,7 +20,7 @@ Milliseconds left_until(Moment deadline) {
 }
 
 [[noreturn]] void fail(const Endpoint& endpoint, const std::string& what) {
-  throw Error(ErrorKind::device, "rank 0's store at " + endpoint.text() + " " + what);
+  throw device_error("rank 0's store at " + endpoint.text() + " " + what);
 }
 
 constexpr Milliseconds kAnswer{30'000};  // how long rank 0 may take beyond a request's own wait
@@ -60,8 +60,8 @@ class StoreClientConnection final : public Store {
 
 void key_is_late(std::string_view key, Milliseconds limit) {
   const double seconds = std::chrono::duration<double>(limit).count();
-  throw Error(ErrorKind::device, "no rank set '" + std::string(key) + "' within " +
-                                     number_text(seconds) + " s; are all ranks running?");
+  throw device_error("no rank set '" + std::string(key) + "' within " + number_text(seconds) +
+                     " s; are all ranks running?");
 }
 
 StoreChannel::StoreChannel(const StoreAddress& address, Milliseconds limit)

@@ -15,8 +15,8 @@ namespace trainyard {
 namespace {
 
 [[noreturn]] void refuse_key(std::string_view key, const std::string& reason) {
-  throw Error(ErrorKind::device, "the ranks' store refused the key '" +
-                                     std::string(key.substr(0, kMaxKeyBytes)) + "': " + reason);
+  throw device_error("the ranks' store refused the key '" +
+                     std::string(key.substr(0, kMaxKeyBytes)) + "': " + reason);
 }
 
 void check_size(std::string_view key, std::string_view what, std::size_t bytes,
@@ -28,7 +28,7 @@ void check_size(std::string_view key, std::string_view what, std::size_t bytes,
 
 void send(StoreClient& client, const Message& message) { client.outgoing += encode(message); }
 
-[[noreturn]] void refuse_client(const std::string& why) { throw Error(ErrorKind::device, why); }
+[[noreturn]] void refuse_client(const std::string& why) { throw device_error(why); }
 
 /// When a request that may wait must be answered.
 Moment deadline_of(const Message& request, Moment now) {
@@ -234,14 +234,93 @@ class StoreServer::Loop {
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
  private:
-  void run(const std::stop_token& stop) noexcept;
-  void serve_once();
-  void await_work();
-  void accept_all(Moment now);
-  [[nodiscard]] bool make_room();
-  void receive(Connection& connection, Moment now);
-  void send_all();
-  void close_finished(Moment now);
+  void run(const std::stop_token& stop) noexcept {
+    try {
+      while (!stop.stop_requested()) serve_once();
+    } catch (const std::exception&) {
+      // Out of memory, for example. Every rank, this one too, sees its connection close and reports
+      // that rank 0 is gone.
+      connections_.clear();
+      listener_ = {};
+    }
+  }
+  void serve_once() {
+    await_work();
+    // Everything that has arrived counts before any rank is judged: this process itself may have
+    // been stopped for a while.
+    const Moment now = SteadyClock::now();
+    accept_all(now);
+    std::vector<StoreClient*> clients;
+    for (Connection& connection : connections_) {
+      if (connection.readable) receive(connection, now);
+      if (!connection.gone) clients.push_back(&connection.client);
+    }
+    service_.advance(clients, now);
+    send_all();
+    close_finished(now);
+  }
+  void await_work() {
+    std::vector<pollfd> entries;
+    entries.push_back({.fd = wake_.descriptor(), .events = POLLIN, .revents = 0});
+    entries.push_back({.fd = listener_.get().value, .events = POLLIN, .revents = 0});
+    Milliseconds limit = kTick;
+    for (const Connection& connection : connections_) {
+      if (connection.client.can_go_on()) limit = Milliseconds(0);
+      short events = 0;
+      if (connection.room() > 0) events |= POLLIN;
+      if (!connection.client.outgoing.empty()) events |= POLLOUT;
+      entries.push_back({.fd = connection.socket.get().value, .events = events, .revents = 0});
+    }
+    ::poll(entries.data(), entries.size(), static_cast<int>(limit.count()));
+    auto entry = entries.begin() + 2;
+    for (Connection& connection : connections_) {
+      connection.broken = (entry->revents & (POLLHUP | POLLERR)) != 0;
+      connection.readable = connection.broken || (entry->revents & POLLIN) != 0;
+      ++entry;
+    }
+  }
+  void accept_all(Moment now) {
+    while (Descriptor socket = accept_from(listener_)) {
+      if (make_room()) connections_.emplace_back(std::move(socket), now);
+    }
+  }
+  [[nodiscard]] bool make_room() {
+    if (connections_.size() < most_) return true;
+    const auto stranger = std::ranges::find_if(
+        connections_, [](const Connection& connection) { return !connection.client.greeted; });
+    if (stranger == connections_.end()) return false;
+    connections_.erase(stranger);
+    return true;
+  }
+  void receive(Connection& connection, Moment now) {
+    const std::size_t room = connection.room();
+    const bool open = receive_into(connection.socket, connection.client.incoming, room) &&
+                      !(connection.broken && room == 0);
+    service_.receive(connection.client, now);
+    if (open) return;
+    connection.gone = true;
+    service_.lose(connection.client);
+  }
+  void send_all() {
+    // Rank 0 is served last: it may end this process as soon as it knows of a failure.
+    for (const bool zero : {false, true}) {
+      for (Connection& connection : connections_) {
+        if ((connection.client.rank == 0) != zero || connection.gone) continue;
+        if (send_from(connection.socket, connection.client.outgoing)) continue;
+        connection.gone = true;
+        service_.lose(connection.client);
+      }
+    }
+  }
+  void close_finished(Moment now) {
+    connections_.remove_if([&](Connection& connection) {
+      const StoreClient& client = connection.client;
+      const bool stranger = !client.greeted && now - client.since > greeting_;
+      const bool dropped = client.closing && client.outgoing.empty();
+      if (dropped && !connection.gone) service_.lose(client);
+      return connection.gone || stranger || dropped;
+    });
+  }
 
   Milliseconds greeting_;
   std::size_t most_;
@@ -252,101 +331,6 @@ class StoreServer::Loop {
   std::list<Connection> connections_;  // oldest first
   std::jthread thread_;                // last: it ends before the rest is destroyed
 };
-
-void StoreServer::Loop::run(const std::stop_token& stop) noexcept {
-  try {
-    while (!stop.stop_requested()) serve_once();
-  } catch (const std::exception&) {
-    // Out of memory, for example. Every rank, this one too, sees its connection close and reports
-    // that rank 0 is gone.
-    connections_.clear();
-    listener_ = {};
-  }
-}
-
-void StoreServer::Loop::serve_once() {
-  await_work();
-  // Everything that has arrived counts before any rank is judged: this process itself may have been
-  // stopped for a while.
-  const Moment now = SteadyClock::now();
-  accept_all(now);
-  std::vector<StoreClient*> clients;
-  for (Connection& connection : connections_) {
-    if (connection.readable) receive(connection, now);
-    if (!connection.gone) clients.push_back(&connection.client);
-  }
-  service_.advance(clients, now);
-  send_all();
-  close_finished(now);
-}
-
-void StoreServer::Loop::await_work() {
-  std::vector<pollfd> entries;
-  entries.push_back({.fd = wake_.descriptor(), .events = POLLIN, .revents = 0});
-  entries.push_back({.fd = listener_.get().value, .events = POLLIN, .revents = 0});
-  Milliseconds limit = kTick;
-  for (const Connection& connection : connections_) {
-    if (connection.client.can_go_on()) limit = Milliseconds(0);
-    short events = 0;
-    if (connection.room() > 0) events |= POLLIN;
-    if (!connection.client.outgoing.empty()) events |= POLLOUT;
-    entries.push_back({.fd = connection.socket.get().value, .events = events, .revents = 0});
-  }
-  ::poll(entries.data(), entries.size(), static_cast<int>(limit.count()));
-  auto entry = entries.begin() + 2;
-  for (Connection& connection : connections_) {
-    connection.broken = (entry->revents & (POLLHUP | POLLERR)) != 0;
-    connection.readable = connection.broken || (entry->revents & POLLIN) != 0;
-    ++entry;
-  }
-}
-
-void StoreServer::Loop::accept_all(Moment now) {
-  while (Descriptor socket = accept_from(listener_)) {
-    if (make_room()) connections_.emplace_back(std::move(socket), now);
-  }
-}
-
-bool StoreServer::Loop::make_room() {
-  if (connections_.size() < most_) return true;
-  const auto stranger = std::ranges::find_if(
-      connections_, [](const Connection& connection) { return !connection.client.greeted; });
-  if (stranger == connections_.end()) return false;
-  connections_.erase(stranger);
-  return true;
-}
-
-void StoreServer::Loop::receive(Connection& connection, Moment now) {
-  const std::size_t room = connection.room();
-  const bool open = receive_into(connection.socket, connection.client.incoming, room) &&
-                    !(connection.broken && room == 0);
-  service_.receive(connection.client, now);
-  if (open) return;
-  connection.gone = true;
-  service_.lose(connection.client);
-}
-
-void StoreServer::Loop::send_all() {
-  // Rank 0 is served last: it may end this process as soon as it knows of a failure.
-  for (const bool zero : {false, true}) {
-    for (Connection& connection : connections_) {
-      if ((connection.client.rank == 0) != zero || connection.gone) continue;
-      if (send_from(connection.socket, connection.client.outgoing)) continue;
-      connection.gone = true;
-      service_.lose(connection.client);
-    }
-  }
-}
-
-void StoreServer::Loop::close_finished(Moment now) {
-  connections_.remove_if([&](Connection& connection) {
-    const StoreClient& client = connection.client;
-    const bool stranger = !client.greeted && now - client.since > greeting_;
-    const bool dropped = client.closing && client.outgoing.empty();
-    if (dropped && !connection.gone) service_.lose(client);
-    return connection.gone || stranger || dropped;
-  });
-}
 
 StoreServer::StoreServer(const StoreServerOptions& options)
     : loop_(std::make_unique<Loop>(options)) {}

@@ -31,14 +31,14 @@ WatchdogBoard::WatchdogBoard(int ranks, const WatchdogLimits& limits, Moment sta
 void WatchdogBoard::join(int rank, const std::string& host, Moment now) {
   const bool exists = rank >= 0 && static_cast<std::size_t>(rank) < ranks_.size();
   if (!exists) {
-    throw Error(ErrorKind::device, "rank " + std::to_string(rank) + " joined a job of " +
-                                       std::to_string(ranks_.size()) +
-                                       " ranks; every rank needs a number of its own from 0");
+    throw device_error("rank " + std::to_string(rank) + " joined a job of " +
+                       std::to_string(ranks_.size()) +
+                       " ranks; every rank needs a number of its own from 0");
   }
   Rank& one = ranks_[static_cast<std::size_t>(rank)];
   if (one.state != State::absent) {
-    throw Error(ErrorKind::device, "two processes joined as rank " + std::to_string(rank) +
-                                       "; every rank needs a number of its own");
+    throw device_error("two processes joined as rank " + std::to_string(rank) +
+                       "; every rank needs a number of its own");
   }
   one.state = State::there;
   one.host = host;
@@ -182,7 +182,7 @@ Heartbeat decode_pulse(std::int64_t step, std::string operation, std::string_vie
   Heartbeat pulse{.step = step, .ticks = reader.number(), .operation = std::move(operation)};
   const std::uint64_t waits = reader.number();
   reader.finish();
-  if (waits > 1) throw Error(ErrorKind::device, "a heartbeat's fields are out of range");
+  if (waits > 1) throw device_error("a heartbeat's fields are out of range");
   pulse.waits = waits == 1;
   return pulse;
 }

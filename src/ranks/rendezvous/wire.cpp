@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x31725954;  // "TYr1"
 
-[[noreturn]] void refuse_bytes(const std::string& what) { throw Error(ErrorKind::device, what); }
+[[noreturn]] void refuse_bytes(const std::string& what) { throw device_error(what); }
 
 template <class T>
 void put_bytes(std::string& bytes, T value) {

@@ -57,8 +57,8 @@ std::string read_words(const std::vector<std::string>& words, Host& host) {
 }
 
 [[noreturn]] void refuse(const HostsSpawn& launch, const Host& host, const std::string& why) {
-  throw Error(ErrorKind::config, launch.file + ":" + std::to_string(host.line) + ":1: host '" +
-                                     host.name + "' " + why);
+  throw config_error(launch.file + ":" + std::to_string(host.line) + ":1: host '" + host.name +
+                     "' " + why);
 }
 
 void check(const HostsSpawn& launch) {
@@ -75,6 +75,11 @@ void check(const HostsSpawn& launch) {
   }
 }
 
+/// Whether a host of a file is this machine, which has these names and addresses.
+bool is_own(std::string_view host, std::span<const std::string> own_names) {
+  return std::ranges::find(own_names, host) != own_names.end();
+}
+
 /// The hosts with this machine first, where mpirun starts rank 0.
 std::vector<Host> in_order_of_ranks(const HostsSpawn& launch) {
   std::vector<Host> hosts = launch.hosts;
@@ -84,10 +89,6 @@ std::vector<Host> in_order_of_ranks(const HostsSpawn& launch) {
 }
 
 }  // namespace
-
-bool is_own(std::string_view host, std::span<const std::string> own_names) {
-  return std::ranges::find(own_names, host) != own_names.end();
-}
 
 std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
   std::vector<Host> hosts;
@@ -107,11 +108,11 @@ std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
     if (!problem.empty()) problems.push_back(file + ":" + std::to_string(line) + ":1: " + problem);
     hosts.push_back(std::move(host));
   }
-  if (!problems.empty()) throw Error(ErrorKind::config, joined(problems, "\n"));
+  if (!problems.empty()) throw config_error(joined(problems, "\n"));
   if (hosts.empty() || hosts.size() > kMostHosts) {
-    throw Error(ErrorKind::config, file + ":1:1: " + std::to_string(hosts.size()) +
-                                       " hosts; expected from 1 to " + std::to_string(kMostHosts) +
-                                       ", one per line");
+    throw config_error(file + ":1:1: " + std::to_string(hosts.size()) +
+                       " hosts; expected from 1 to " + std::to_string(kMostHosts) +
+                       ", one per line");
   }
   return hosts;
 }
@@ -121,10 +122,9 @@ HostsSpawn with_ranks(HostsSpawn launch, int ranks) {
   const bool part_of_one = ranks >= 1 && ranks < launch.ranks_per_host;
   if (!part_of_one && (ranks < 1 || ranks > most || ranks % launch.ranks_per_host != 0)) {
     const std::string each = std::to_string(launch.ranks_per_host);
-    throw Error(ErrorKind::command_line,
-                std::to_string(ranks) + " ranks do not fill the hosts of " + launch.file +
-                    ", which take " + each + " each; use up to " + each + ", or a multiple of it " +
-                    "up to " + std::to_string(most));
+    refuse_command(std::to_string(ranks) + " ranks do not fill the hosts of " + launch.file +
+                   ", which take " + each + " each; use up to " + each + ", or a multiple of it " +
+                   "up to " + std::to_string(most));
   }
   launch.hosts = in_order_of_ranks(launch);
   launch.hosts.resize(part_of_one ? 1 : static_cast<std::size_t>(ranks / launch.ranks_per_host));
@@ -185,11 +185,11 @@ SpawnResult result_of_mpirun(SpawnResult result) {
 
 std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
                                        std::span<const std::string> own_names,
-                                       const std::filesystem::path& folder) {
+                                       const fs::path& folder) {
   if (!folder.is_absolute()) {
-    throw Error(ErrorKind::command_line, "--sync-dir '" + folder.string() +
-                                             "' is not absolute; it is the same folder on every "
-                                             "host, so give the full path");
+    refuse_command("--sync-dir '" + folder.string() +
+                   "' is not absolute; it is the same folder on every "
+                   "host, so give the full path");
   }
   std::vector<SyncCommand> commands;
   for (const Host& host : hosts) {

@@ -1,12 +1,12 @@
 // Host files, and the commands that start ranks on other hosts.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "ranks/spawn/spawn.h"
 
 namespace trainyard {
@@ -31,9 +31,9 @@ struct HostsSpawn {
   int ranks_per_host = 1;
   /// Names and addresses of this machine.
   std::vector<std::string> own_names;
-  std::filesystem::path program;       // the same path on all hosts
+  fs::path program;                    // the same path on all hosts
   std::vector<std::string> arguments;  // the program's
-  std::filesystem::path folder;        // where the ranks run, on all hosts
+  fs::path folder;                     // where the ranks run, on all hosts
   std::vector<std::string> variables;  // names of variables passed from here to all ranks
 };
 
@@ -41,9 +41,6 @@ struct HostsSpawn {
 /// ranks_per_host run on the first host alone. Throws Error{command_line} for a number that does
 /// not fill whole hosts, or exceeds all of them.
 [[nodiscard]] HostsSpawn with_ranks(HostsSpawn launch, int ranks);
-
-/// Whether a host of a file is this machine, which has these names and addresses.
-[[nodiscard]] bool is_own(std::string_view host, std::span<const std::string> own_names);
 
 /// The arguments of Open MPI's mpirun: ranks_per_host ranks on each host, not bound to cores,
 /// MASTER_ADDR the host of rank 0. Rank 0 runs on this machine if it is one of the hosts, else on
@@ -67,7 +64,7 @@ struct SyncCommand {
 /// copied. Nothing is deleted there. Throws Error{command_line} if `folder` is not absolute.
 [[nodiscard]] std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
                                                      std::span<const std::string> own_names,
-                                                     const std::filesystem::path& folder);
+                                                     const fs::path& folder);
 
 /// The host name and addresses of this machine, including "localhost" and 127.0.0.1.
 [[nodiscard]] std::vector<std::string> own_names();

@@ -39,6 +39,16 @@ struct FourNames {
   const char* local_ranks;
 };
 
+/// Checks that ranks are below their counts, and local counts at most the total. Throws
+/// Error{command_line} naming both variables.
+void check_ranges(const LauncherEnvironment& launcher) {
+  check_below(launcher.rank, launcher.ranks);
+  check_below(launcher.local_rank, launcher.local_ranks);
+  if (launcher.local_ranks.value <= launcher.ranks.value) return;
+  refuse_command(launcher.local_ranks.text() + " is more than " + launcher.ranks.text() +
+                 ": a host cannot have more ranks than the job");
+}
+
 LauncherEnvironment of_variables(const Variables& variables, const FourNames& names) {
   LauncherEnvironment launcher;
   launcher.rank = needed(variables, names.rank, 0, names.ranks);
@@ -119,14 +129,6 @@ std::optional<NamedNumber> number_of_variable(const Variables& variables, const 
                    " to " + std::to_string(most) + "; correct it, or unset it");
   }
   return NamedNumber{name, static_cast<int>(*value)};
-}
-
-void check_ranges(const LauncherEnvironment& launcher) {
-  check_below(launcher.rank, launcher.ranks);
-  check_below(launcher.local_rank, launcher.local_ranks);
-  if (launcher.local_ranks.value <= launcher.ranks.value) return;
-  refuse_command(launcher.local_ranks.text() + " is more than " + launcher.ranks.text() +
-                 ": a host cannot have more ranks than the job");
 }
 
 std::optional<LauncherEnvironment> generic_environment(const Variables& variables) {

@@ -41,9 +41,6 @@ struct LauncherEnvironment {
 [[nodiscard]] std::optional<NamedNumber> number_of_variable(const Variables& variables,
                                                             const std::string& name, int least,
                                                             int most);
-/// Checks that ranks are below their counts, and local counts at most the total. Throws
-/// Error{command_line} naming both variables.
-void check_ranges(const LauncherEnvironment& launcher);
 
 /// RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE: set by train for its own ranks, by
 /// Kubernetes' training operators, by torchrun and similar launchers. Without the two local ones

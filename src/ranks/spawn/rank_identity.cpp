@@ -125,6 +125,18 @@ bool is_ours(std::string_view variable) {
   return std::ranges::find(kNames, variable.substr(0, variable.find('='))) != kNames.end();
 }
 
+/// The variables that give a child process its identity; find_rank_identity() reads them.
+std::vector<std::string> variables_of(const RankIdentity& identity) {
+  return {"RANK=" + std::to_string(identity.rank),
+          "WORLD_SIZE=" + std::to_string(identity.ranks),
+          "LOCAL_RANK=" + std::to_string(identity.local_rank),
+          "LOCAL_WORLD_SIZE=" + std::to_string(identity.local_ranks),
+          "MASTER_ADDR=" + identity.master_address,
+          "MASTER_PORT=" + std::to_string(identity.master_port),
+          "TRAINYARD_TOKEN=" + identity.token,
+          "TRAINYARD_LAUNCHER=" + identity.source};
+}
+
 }  // namespace
 
 int port_of_job(const std::string& job) {
@@ -156,17 +168,6 @@ void require_local_ranks(const RankIdentity& identity, const std::string& asked,
                  identity.local_ranks_from + " means " + std::to_string(identity.local_ranks) +
                  " (of " + std::to_string(identity.ranks) +
                  " in all); give the launcher and train the same count");
-}
-
-std::vector<std::string> variables_of(const RankIdentity& identity) {
-  return {"RANK=" + std::to_string(identity.rank),
-          "WORLD_SIZE=" + std::to_string(identity.ranks),
-          "LOCAL_RANK=" + std::to_string(identity.local_rank),
-          "LOCAL_WORLD_SIZE=" + std::to_string(identity.local_ranks),
-          "MASTER_ADDR=" + identity.master_address,
-          "MASTER_PORT=" + std::to_string(identity.master_port),
-          "TRAINYARD_TOKEN=" + identity.token,
-          "TRAINYARD_LAUNCHER=" + identity.source};
 }
 
 std::vector<std::string> environment_of(std::vector<std::string> environment,

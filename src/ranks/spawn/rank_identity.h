@@ -41,8 +41,6 @@ struct RankIdentity {
 /// that the launcher started on this host.
 void require_local_ranks(const RankIdentity& identity, const std::string& asked, int count);
 
-/// The variables that give a child process its identity; find_rank_identity() reads them.
-[[nodiscard]] std::vector<std::string> variables_of(const RankIdentity& identity);
 /// `environment` ("NAME=value" each) with the variables of `identity` replacing its own.
 [[nodiscard]] std::vector<std::string> environment_of(std::vector<std::string> environment,
                                                       const RankIdentity& identity);

@@ -16,14 +16,11 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kMoved = "the output of this rank continues in ";
 constexpr std::size_t kTailBytes = 8'192;
 
 [[noreturn]] void fail(const std::string& doing, const fs::path& path) {
-  throw Error(ErrorKind::disk,
-              doing + " '" + path.string() + "': " + std::generic_category().message(errno));
+  throw disk_error(doing + " '" + path.string() + "': " + std::generic_category().message(errno));
 }
 
 int open_to_add(const fs::path& path) {
@@ -35,8 +32,8 @@ int open_to_add(const fs::path& path) {
   struct stat facts = {};
   if (file >= 0 && (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
     ::close(file);
-    throw Error(ErrorKind::disk, "cannot write the output of a rank to '" + path.string() +
-                                     "': it is not a regular file; move it away, then try again");
+    throw disk_error("cannot write the output of a rank to '" + path.string() +
+                     "': it is not a regular file; move it away, then try again");
   }
   if (file < 0) fail("cannot write the output of a rank to", path);
   return file;

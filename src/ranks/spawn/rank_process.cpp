@@ -20,9 +20,9 @@
 namespace trainyard {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& program, int reason) {
-  throw Error(ErrorKind::device, "cannot start '" + program.string() +
-                                     "': " + std::generic_category().message(reason));
+[[noreturn]] void fail(const fs::path& program, int reason) {
+  throw device_error("cannot start '" + program.string() +
+                     "': " + std::generic_category().message(reason));
 }
 
 /// What a new process needs until exec, prepared before the fork: in between nothing may allocate.
@@ -160,8 +160,8 @@ void RankProcess::kill_group() {
 SpawnSignals::SpawnSignals() {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    throw Error(ErrorKind::device,
-                "cannot watch the ranks: no pipe: " + std::generic_category().message(errno));
+    throw device_error("cannot watch the ranks: no pipe: " +
+                       std::generic_category().message(errno));
   }
   reading_ = ends[0];
   writing_ = ends[1];

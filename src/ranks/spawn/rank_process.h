@@ -4,18 +4,19 @@
 #include <sys/types.h>
 
 #include <csignal>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
+
 namespace trainyard {
 
 struct SpawnCommand {
-  std::filesystem::path program;
+  fs::path program;
   std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
-  std::filesystem::path folder;          // where it runs; empty: where the launcher does
+  fs::path folder;                       // where it runs; empty: where the launcher does
 };
 
 /// Descriptors of a process's streams; -1: the launcher's.

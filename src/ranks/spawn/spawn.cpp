@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -25,7 +24,7 @@ namespace trainyard {
 namespace {
 
 [[noreturn]] void fail(const std::string& doing) {
-  throw Error(ErrorKind::device, doing + ": " + std::generic_category().message(errno));
+  throw device_error(doing + ": " + std::generic_category().message(errno));
 }
 
 RankIdentity local_place(int rank, int ranks, int port, const std::string& token) {
@@ -66,7 +65,7 @@ std::string text_of(const ProcessEnd& end) {
 
 /// The end of a process's output, after a line that introduces it.
 std::string output_text(const RankOutput& output) {
-  const std::filesystem::path path = output.path();
+  const fs::path path = output.path();
   const std::string where = path.empty() ? "" : " (" + path.string() + ")";
   const std::string tail = output.tail(kLinesShown);
   return tail.empty() ? "; it printed nothing" : "; the end of its output" + where + ":\n" + tail;
@@ -117,13 +116,87 @@ class SpawnWatch {
   [[nodiscard]] std::optional<std::size_t> first(Meaning meaning) const {
     return first_[static_cast<std::size_t>(meaning)];
   }
-  void pass(int signal);
-  void collect();
-  void take(std::size_t index);
-  void press();
-  [[nodiscard]] std::string name_of(std::size_t index) const;
-  [[nodiscard]] std::string message(std::optional<std::size_t> index) const;
-  [[nodiscard]] SpawnResult result() const;
+  void pass(int signal) {
+    if (signal == SIGCHLD) return;
+    if (stops_a_run(signal)) passed_ = signal;
+    if (signal == SIGINT) ++interrupts_;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      const int own = processes_[i].stop_signal;
+      const bool translated = own != 0 && stops_a_run(signal);
+      running_[i].send(!translated ? signal : interrupts_ > 1 ? SIGTERM : own);
+    }
+    if (interrupts_ == 2 && stage_ < Stage::asked) enter(Stage::asked, limits_.kill_seconds);
+  }
+  void collect() {
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (ends_[i] || !running_[i].end()) continue;
+      ends_[i] = running_[i].end();
+      take(i);
+    }
+  }
+  void take(std::size_t index) {
+    // Processes that the launcher asked to end say nothing about the cause.
+    if (stage_ >= Stage::asked) return;
+    const Meaning meaning = meaning_of(*ends_[index]);
+    auto& first = first_[static_cast<std::size_t>(meaning)];
+    if (!first) first = index;
+    const bool failure = meaning == Meaning::failed || meaning == Meaning::lost;
+    if ((failure || index == 0) && stage_ == Stage::none) {
+      enter(Stage::waiting, limits_.grace_seconds);
+    }
+  }
+  /// The time limit of the stage has passed.
+  void press() {
+    if (stage_ == Stage::waiting) {
+      const bool failed = first(Meaning::failed) || first(Meaning::lost);
+      for (std::size_t i = 0; i < ends_.size() && !failed; ++i) {
+        if (ends_[i]) continue;
+        warning_ += (warning_.empty() ? "" : "\n") + name_of(i) + " had not ended " +
+                    number_text(limits_.grace_seconds) + " s after " + processes_[0].name +
+                    " and was killed";
+      }
+      send_to_all(SIGTERM);
+      return enter(Stage::asked, limits_.kill_seconds);
+    }
+    for (RankProcess& process : running_) process.kill_group();
+    stage_ = Stage::killed;
+    deadline_.reset();
+  }
+  /// "rank 2 (node1, pid 123)".
+  [[nodiscard]] std::string name_of(std::size_t index) const {
+    return processes_[index].name + " (" + host_name() + ", pid " +
+           std::to_string(running_[index].pid()) + ")";
+  }
+  /// How a process ended; "" if the first one, which has the launcher's streams, ended like a rank
+  /// that noticed it and has reported it.
+  [[nodiscard]] std::string message(std::optional<std::size_t> index) const {
+    if (!index) return "";
+    const ProcessEnd& end = *ends_[*index];
+    const int noticed = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
+    if (ends_[0]->signal == 0 && ends_[0]->exit_code == noticed) return "";
+    const RankOutput* output = processes_[*index].output;
+    return name_of(*index) + " " + text_of(end) + (output == nullptr ? "" : output_text(*output));
+  }
+  [[nodiscard]] SpawnResult result() const {
+    SpawnResult result{.passed = passed_, .warning = warning_};
+    if (const auto failed = first(Meaning::failed)) {
+      const ProcessEnd& end = *ends_[*failed];
+      result.exit_code = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
+      result.message = message(failed);
+      return result;
+    }
+    result.message = message(first(Meaning::lost));
+    if (const auto stopped = first(Meaning::stopped)) {
+      result.signal = ends_[*stopped]->signal;
+    } else if (interrupts_ > 1) {
+      result.signal = SIGINT;
+    } else if (first(Meaning::lost)) {
+      result.exit_code = static_cast<int>(ErrorKind::device);
+    } else if (first(Meaning::out_of_time)) {
+      result.exit_code = kStoppedByOwnLimit;
+    }
+    return result;
+  }
 
   const std::vector<SpawnedProcess>& processes_;
   SpawnLimits limits_;
@@ -139,94 +212,6 @@ class SpawnWatch {
   std::array<std::optional<std::size_t>, 5> first_ = {};
   std::string warning_;
 };
-
-void SpawnWatch::pass(int signal) {
-  if (signal == SIGCHLD) return;
-  if (stops_a_run(signal)) passed_ = signal;
-  if (signal == SIGINT) ++interrupts_;
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    const int own = processes_[i].stop_signal;
-    const bool translated = own != 0 && stops_a_run(signal);
-    running_[i].send(!translated ? signal : interrupts_ > 1 ? SIGTERM : own);
-  }
-  if (interrupts_ == 2 && stage_ < Stage::asked) enter(Stage::asked, limits_.kill_seconds);
-}
-
-void SpawnWatch::collect() {
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    if (ends_[i] || !running_[i].end()) continue;
-    ends_[i] = running_[i].end();
-    take(i);
-  }
-}
-
-void SpawnWatch::take(std::size_t index) {
-  // Processes that the launcher asked to end say nothing about the cause.
-  if (stage_ >= Stage::asked) return;
-  const Meaning meaning = meaning_of(*ends_[index]);
-  auto& first = first_[static_cast<std::size_t>(meaning)];
-  if (!first) first = index;
-  const bool failure = meaning == Meaning::failed || meaning == Meaning::lost;
-  if ((failure || index == 0) && stage_ == Stage::none) {
-    enter(Stage::waiting, limits_.grace_seconds);
-  }
-}
-
-/// The time limit of the stage has passed.
-void SpawnWatch::press() {
-  if (stage_ == Stage::waiting) {
-    const bool failed = first(Meaning::failed) || first(Meaning::lost);
-    for (std::size_t i = 0; i < ends_.size() && !failed; ++i) {
-      if (ends_[i]) continue;
-      warning_ += (warning_.empty() ? "" : "\n") + name_of(i) + " had not ended " +
-                  number_text(limits_.grace_seconds) + " s after " + processes_[0].name +
-                  " and was killed";
-    }
-    send_to_all(SIGTERM);
-    return enter(Stage::asked, limits_.kill_seconds);
-  }
-  for (RankProcess& process : running_) process.kill_group();
-  stage_ = Stage::killed;
-  deadline_.reset();
-}
-
-/// How a process ended; "" if the first one, which has the launcher's streams, ended like a rank
-/// that noticed it and has reported it.
-std::string SpawnWatch::message(std::optional<std::size_t> index) const {
-  if (!index) return "";
-  const ProcessEnd& end = *ends_[*index];
-  const int noticed = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
-  if (ends_[0]->signal == 0 && ends_[0]->exit_code == noticed) return "";
-  const RankOutput* output = processes_[*index].output;
-  return name_of(*index) + " " + text_of(end) + (output == nullptr ? "" : output_text(*output));
-}
-
-/// "rank 2 (node1, pid 123)".
-std::string SpawnWatch::name_of(std::size_t index) const {
-  return processes_[index].name + " (" + host_name() + ", pid " +
-         std::to_string(running_[index].pid()) + ")";
-}
-
-SpawnResult SpawnWatch::result() const {
-  SpawnResult result{.passed = passed_, .warning = warning_};
-  if (const auto failed = first(Meaning::failed)) {
-    const ProcessEnd& end = *ends_[*failed];
-    result.exit_code = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
-    result.message = message(failed);
-    return result;
-  }
-  result.message = message(first(Meaning::lost));
-  if (const auto stopped = first(Meaning::stopped)) {
-    result.signal = ends_[*stopped]->signal;
-  } else if (interrupts_ > 1) {
-    result.signal = SIGINT;
-  } else if (first(Meaning::lost)) {
-    result.exit_code = static_cast<int>(ErrorKind::device);
-  } else if (first(Meaning::out_of_time)) {
-    result.exit_code = kStoppedByOwnLimit;
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -244,7 +229,7 @@ SpawnResult spawn_local(const LocalSpawn& local, const Clock& clock) {
       process.output = local.errors;
     } else {
       outputs.push_back(std::make_unique<RankOutput>(
-          local.log_folder.empty() ? RankOutput::anonymous(std::filesystem::temp_directory_path())
+          local.log_folder.empty() ? RankOutput::anonymous(fs::temp_directory_path())
                                    : RankOutput::at(local.log_folder / output_name(rank))));
       process.output = outputs.back().get();
     }

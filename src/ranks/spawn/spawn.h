@@ -4,12 +4,12 @@
 // starting ranks here, on other hosts and under Slurm. It knows nothing of what a rank does.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/filesystem.h"
 #include "ranks/spawn/rank_output.h"
 #include "ranks/spawn/rank_process.h"
 
@@ -68,7 +68,7 @@ struct LocalSpawn {
   SpawnCommand command;  // every rank's; its identity variables are added to the environment
   int ranks = 1;
   /// Folder for the output of ranks 1, 2, ...: rank1.log, ...; empty: unnamed files.
-  std::filesystem::path log_folder;
+  fs::path log_folder;
   const RankOutput* results = nullptr;  // SpawnedProcess::results of rank 0
   const RankOutput* errors = nullptr;   // SpawnedProcess::output of rank 0
   SpawnLimits limits;

@@ -51,7 +51,7 @@ std::vector<float> sample_losses(const SplitTargets& targets, std::span<const fl
   StepDescription step{.op = of.loss.get(), .pass = Pass::forward_eval};
   for (const TensorView& view : tensors.inputs) step.inputs.push_back(view.layout);
   step.outputs = {tensors.outputs[0].layout};
-  const std::unique_ptr<Executor> executor = make_functor_executor(step);
+  const ExecutorPtr executor = make_functor_executor(step);
   executor->bind(tensors);
   executor->run();
   return losses;

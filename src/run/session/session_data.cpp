@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/augment/whitening.h"
+#include "data/sets/class_numbering.h"
 #include "data/sets/source.h"
-#include "data/sets/subset.h"
 #include "graph/network_input.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/losses.h"
@@ -28,12 +28,11 @@ void check_statistics(const Statistics& known, const Shape& image) {
       has(known.deviation, image[0])) {
     return;
   }
-  throw Error(ErrorKind::checkpoint,
-              "the checkpoint's statistics of the training split do not fit its images " +
-                  image.text() + ": a mean image of " + std::to_string(known.mean_image.size()) +
-                  " values, " + std::to_string(known.mean.size()) + " means, " +
-                  std::to_string(known.deviation.size()) +
-                  " deviations; were the data or 'preprocess' changed?");
+  throw checkpoint_error(
+      "the checkpoint's statistics of the training split do not fit its images " + image.text() +
+      ": a mean image of " + std::to_string(known.mean_image.size()) + " values, " +
+      std::to_string(known.mean.size()) + " means, " + std::to_string(known.deviation.size()) +
+      " deviations; were the data or 'preprocess' changed?");
 }
 
 /// Advice for data without names of classes, with fewer or more than expected, to follow a message;
@@ -99,10 +98,10 @@ void require_images(const DataConfig& config, const Dataset& train) {
   const bool preprocessed = !config.preprocess.empty();
   if (!preprocessed && config.augment.empty()) return;
   const Position& at = preprocessed ? config.preprocess_at : config.augment_at;
-  throw Error(ErrorKind::config, at.text() + ": " + (preprocessed ? "'preprocess'" : "'augment'") +
-                                     " is for images, but the samples of source '" +
-                                     std::string(config.train.source->name()) + "' are sequences " +
-                                     sample_text(train) + "; remove it");
+  throw config_error(at.text() + ": " + (preprocessed ? "'preprocess'" : "'augment'") +
+                     " is for images, but the samples of source '" +
+                     std::string(config.train.source->name()) + "' are sequences " +
+                     sample_text(train) + "; remove it");
 }
 
 /// Throws Error{data} unless both splits, of which one has tokens, have the same ones.
@@ -117,10 +116,9 @@ void require_same_tokens(const Dataset& train, const Dataset& val) {
     return "sequences " + of + " from a vocabulary of " + std::to_string(vocabulary->size());
   };
   const bool words_differ = a != nullptr && b != nullptr && same_fields && a->size() == b->size();
-  throw Error(ErrorKind::data, "the training split holds " + text(train) +
-                                   ", the validation split " + text(val) +
-                                   (words_differ ? " with other words" : "") +
-                                   "; both must have the same steps, labels and vocabulary");
+  throw data_error("the training split holds " + text(train) + ", the validation split " +
+                   text(val) + (words_differ ? " with other words" : "") +
+                   "; both must have the same steps, labels and vocabulary");
 }
 
 /// Throws unless fields of both have the same means, deviations and words.
@@ -129,9 +127,9 @@ void require_alike_fields(const Dataset& train, const Dataset& val) {
   for (const SampleField& of : train.fields()) {
     const auto other = std::ranges::find(fields, of.name, &SampleField::name);
     if (other == fields.end() || *other == of) continue;
-    throw Error(ErrorKind::data, "the field '" + of.name +
-                                     "' of the training split is not made as that of the "
-                                     "validation split; give both the same 'columns'");
+    throw data_error("the field '" + of.name +
+                     "' of the training split is not made as that of the validation split; give "
+                     "both the same 'columns'");
   }
 }
 
@@ -143,12 +141,11 @@ void require_alike(const DataConfig& config, const Dataset& train, const Dataset
   const bool alike = sized ? train.image_shape() == val.image_shape()
                            : train.image_shape()[0] == val.image_shape()[0];
   if (alike && a == b) return;
-  throw Error(
-      ErrorKind::data,
+  throw data_error(
       "the training split holds images " + train.image_shape().text() + " of " +
-          count_text(a, "class") + ", the validation split " + val.image_shape().text() + " of " +
-          std::to_string(b) + "; both must have the same shape and classes" +
-          classes_advice(std::max(a, b), a < b ? train : val, a < b ? config.train : config.val));
+      count_text(a, "class") + ", the validation split " + val.image_shape().text() + " of " +
+      std::to_string(b) + "; both must have the same shape and classes" +
+      classes_advice(std::max(a, b), a < b ? train : val, a < b ? config.train : config.val));
 }
 
 /// A regression without a target learns the numbers of classes.
@@ -172,9 +169,9 @@ Shape shape_of_both(const Dataset& train, const Dataset& val) {
 
 Statistics statistics_of(const Dataset& train, int threads) {
   if (train.image_shape()[1] > 0) return compute_statistics(train, threads);
-  throw Error(ErrorKind::config,
-              "'preprocess' needs statistics of the training images, which differ in size; give "
-              "their source a 'size', or give the values instead of 'train'");
+  throw config_error(
+      "'preprocess' needs statistics of the training images, which differ in size; give their "
+      "source a 'size', or give the values instead of 'train'");
 }
 
 /// Throws Error{config} with the reason if the sets cannot stay on a device.
@@ -183,12 +180,11 @@ void require_resident(const SessionData& data) {
   for (const auto* set : {&data.train, &data.val}) {
     const bool held = !(*set)->held().bytes.empty();
     if (held && fault.empty()) continue;
-    throw Error(ErrorKind::config,
-                "'data.resident: always', but the " +
-                    std::string(set == &data.train ? "training" : "validation") +
-                    " split cannot stay on the device: " +
-                    (held ? fault : "its source keeps no 8-bit images in memory") +
-                    "; set 'data.resident: auto'");
+    throw config_error("'data.resident: always', but the " +
+                       std::string(set == &data.train ? "training" : "validation") +
+                       " split cannot stay on the device: " +
+                       (held ? fault : "its source keeps no 8-bit images in memory") +
+                       "; set 'data.resident: auto'");
   }
 }
 
@@ -211,10 +207,9 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
 void require_whitening(const std::vector<float>& matrix, const Pipeline& pipeline) {
   const std::int64_t elements = pipeline.output_shape().elements();
   if (std::ssize(matrix) == elements * elements) return;
-  throw Error(ErrorKind::checkpoint,
-              "the run's whitening matrix has " + std::to_string(matrix.size()) +
-                  " values, but its samples have " + std::to_string(elements) +
-                  "; was 'augment' or 'preprocess' changed?");
+  throw checkpoint_error("the run's whitening matrix has " + std::to_string(matrix.size()) +
+                         " values, but its samples have " + std::to_string(elements) +
+                         "; was 'augment' or 'preprocess' changed?");
 }
 
 /// Gives the pipeline its whitening matrix, if it whitens: the run's `known` one, or a new one.
@@ -310,17 +305,16 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
   const std::string at = run.network.where.text() + ": ";
   require_classes(run, set);
   if (!reads_samples(network, set, pipeline)) {
-    throw Error(ErrorKind::config, at + "the network's input is " + input_text(network) +
-                                       ", but the data are " + samples_text(set, pipeline) +
-                                       "; change 'input' of the network or the data");
+    throw config_error(at + "the network's input is " + input_text(network) +
+                       ", but the data are " + samples_text(set, pipeline) +
+                       "; change 'input' of the network or the data");
   }
   if (network.mask >= 0 && (!run.data.augment.empty() || run.data.mix)) {
     const bool augments = !run.data.augment.empty();
-    throw Error(ErrorKind::config, (augments ? run.data.augment_at : run.data.mix_at).text() +
-                                       (augments ? ": 'augment' moves" : ": 'mix' mixes") +
-                                       " the steps of samples, and the network's "
-                                       "input has 'lengths: true', which do not follow; remove one "
-                                       "of them");
+    throw config_error((augments ? run.data.augment_at : run.data.mix_at).text() +
+                       (augments ? ": 'augment' moves" : ": 'mix' mixes") +
+                       " the steps of samples, and the network's input has 'lengths: true', which "
+                       "do not follow; remove one of them");
   }
   for (const auto& loss : losses_of(run)) {
     const std::string& name = loss->values().output;
@@ -329,11 +323,10 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
     // One output tells two classes apart.
     const bool binary = output.c() == 1 && set.classes() <= 2;
     if (!of_labels || binary || output.c() == set.classes()) continue;
-    throw Error(ErrorKind::config, at + (name.empty() ? "the network" : "output '" + name + "'") +
-                                       " ends in " + count_text(output.c(), "output") +
-                                       ", but the data have " + count_text(set.classes(), "class") +
-                                       "; change the last layer's units" +
-                                       classes_advice(output.c(), set, run.data.train));
+    throw config_error(at + (name.empty() ? "the network" : "output '" + name + "'") + " ends in " +
+                       count_text(output.c(), "output") + ", but the data have " +
+                       count_text(set.classes(), "class") + "; change the last layer's units" +
+                       classes_advice(output.c(), set, run.data.train));
   }
 }
 

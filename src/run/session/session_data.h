@@ -17,8 +17,8 @@ namespace trainyard {
 
 /// Data sets with their pipeline and feeders.
 struct SessionData {
-  std::unique_ptr<Dataset> train;
-  std::unique_ptr<Dataset> val;
+  DatasetPtr train;
+  DatasetPtr val;
   Statistics statistics;
   std::unique_ptr<Pipeline> pipeline;  // augments in training, preprocesses always
   BatchImages images = BatchImages::made;

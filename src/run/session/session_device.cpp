@@ -111,6 +111,44 @@ void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision 
   session.target = cpu_target(processor_has_avx512(), precision);
 }
 
+/// The path of a library that the GPU part found, by its name: "cuDNN".
+fs::path library_path(const UsableGpus& gpus, const std::string& name) {
+  for (const LibraryFinding& library : gpus.libraries) {
+    if (library.name == name) return library.path;
+  }
+  TY_CHECK(false, "the GPU part knows no " + name);
+  return {};
+}
+
+/// Makes the communicator among the GPUs of the ranks in `session`, whose device exists already:
+/// NCCL, with a queue of its own, or ranks that share a GPU through the host. Throws Error{device}.
+void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session) {
+  const UsableGpus& usable = *choice.gpus;
+  // NCCL takes one rank per GPU.
+  if (ranks.largest(usable.share.shared() ? 1 : 0) > 0) {
+    session.ranks = make_staged_communicator(*session.device, ranks.communicator());
+    return;
+  }
+  require_joining_libraries(usable);
+  const std::string warning = shared_memory_warning({.ranks = ranks.identity().local_ranks,
+                                                     .direct = usable.direct,
+                                                     .shared_bytes = free_shared_bytes()});
+  if (!warning.empty() && ranks.identity().local_rank == 0) choice.warn(warning);
+  session.sums = session.device->make_high_priority_queue();
+  session.ranks = usable.backend->make_nccl_ranks(
+      {.library = library_path(usable, "NCCL"),
+       .rank = ranks.rank(),
+       .ranks = ranks.size(),
+       .host = host_name(),
+       .device = session.device.get(),
+       .clock = &ranks.clock(),
+       .share =
+           [&](std::span<std::byte> id) {
+             ranks.communicator().broadcast(ranks.queue(), id.data(), id.size(), 0);
+           },
+       .limit = ranks.call_limit()});
+}
+
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
               RankGroup* ranks, SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
@@ -157,18 +195,8 @@ constexpr const char* kStillChoosing = "";
 
 constexpr std::string_view kOn = ", on ", kGpu = "cuda:";
 
-}  // namespace
-
-void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
-               const std::filesystem::path& root) {
-  if (!gpu.numa_node) return;
-  const std::string problem = stay_on_node(*gpu.numa_node, root);
-  if (problem.empty()) return;
-  warn("cuda:" + std::to_string(gpu.ordinal) + " is on NUMA node " +
-       std::to_string(*gpu.numa_node) + ", where this process cannot run: " + problem +
-       "; batches made by the host reach it more slowly");
-}
-
+/// Called by every rank before its first all-reduce. If some ranks have a GPU and some do not,
+/// throws Error{device}, the same on all ranks, that names one without, why, and one with a GPU.
 void require_one_kind(const DeviceKind& own, RankGroup& ranks) {
   const std::vector<std::string> kinds = ranks.gather(own.gpu ? "GPU" : "processor");
   const auto with = std::ranges::find(kinds, "GPU");
@@ -178,54 +206,30 @@ void require_one_kind(const DeviceKind& own, RankGroup& ranks) {
   const std::vector<std::string> reasons = ranks.gather(own.no_gpu);
   const auto lacking = static_cast<std::size_t>(without - kinds.begin());
   const std::string why = reasons[lacking].empty() ? "" : ": " + reasons[lacking];
-  throw Error(ErrorKind::device,
-              names[static_cast<std::size_t>(with - kinds.begin())] + " has a GPU, and " +
-                  names[lacking] + " has none" + why +
-                  "; ranks train all on GPUs or all on CPUs: fix it there (train doctor), "
-                  "leave that machine out, or give --gpus 0");
+  throw device_error(names[static_cast<std::size_t>(with - kinds.begin())] + " has a GPU, and " +
+                     names[lacking] + " has none" + why +
+                     "; ranks train all on GPUs or all on CPUs: fix it there (train doctor), leave "
+                     "that machine out, or give --gpus 0");
+}
+
+}  // namespace
+
+void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
+               const fs::path& root) {
+  if (!gpu.numa_node) return;
+  const std::string problem = stay_on_node(*gpu.numa_node, root);
+  if (problem.empty()) return;
+  warn("cuda:" + std::to_string(gpu.ordinal) + " is on NUMA node " +
+       std::to_string(*gpu.numa_node) + ", where this process cannot run: " + problem +
+       "; batches made by the host reach it more slowly");
 }
 
 void require_precision(DeviceChoice::Kind kind, Precision precision, const Position& where,
                        const Processor& processor) {
   const std::string wanted = refusal(kind, precision, processor);
   if (wanted.empty()) return;
-  throw Error(ErrorKind::device, (where.known() ? where.text() + ": " : "") + "'precision: " +
-                                     std::string(name_of(precision)) + "' " + wanted);
-}
-
-std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {
-  for (const LibraryFinding& library : gpus.libraries) {
-    if (library.name == name) return library.path;
-  }
-  TY_CHECK(false, "the GPU part knows no " + name);
-  return {};
-}
-
-void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session) {
-  const UsableGpus& usable = *choice.gpus;
-  // NCCL takes one rank per GPU.
-  if (ranks.largest(usable.share.shared() ? 1 : 0) > 0) {
-    session.ranks = make_staged_communicator(*session.device, ranks.communicator());
-    return;
-  }
-  require_joining_libraries(usable);
-  const std::string warning = shared_memory_warning({.ranks = ranks.identity().local_ranks,
-                                                     .direct = usable.direct,
-                                                     .shared_bytes = free_shared_bytes()});
-  if (!warning.empty() && ranks.identity().local_rank == 0) choice.warn(warning);
-  session.sums = session.device->make_high_priority_queue();
-  session.ranks = usable.backend->make_nccl_ranks(
-      {.library = library_path(usable, "NCCL"),
-       .rank = ranks.rank(),
-       .ranks = ranks.size(),
-       .host = host_name(),
-       .device = session.device.get(),
-       .clock = &ranks.clock(),
-       .share =
-           [&](std::span<std::byte> id) {
-             ranks.communicator().broadcast(ranks.queue(), id.data(), id.size(), 0);
-           },
-       .limit = ranks.call_limit()});
+  throw device_error((where.known() ? where.text() + ": " : "") +
+                     "'precision: " + std::string(name_of(precision)) + "' " + wanted);
 }
 
 Precision default_precision(DeviceChoice::Kind kind) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "backend/gpus.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/gpu_error.h"
 #include "base/host.h"
 #include "compute/executor.h"
@@ -34,17 +34,13 @@ namespace trainyard {
 /// the NUMA node of the GPU. Warns, and changes nothing, if this process cannot run there. `root`
 /// contains sys.
 void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
-               const std::filesystem::path& root = "/");
+               const fs::path& root = "/");
 
 /// The device of a rank.
 struct DeviceKind {
   bool gpu = false;
   std::string no_gpu = {};  // why it is not a GPU, if --gpus leaves it open; or ""
 };
-
-/// Called by every rank before its first all-reduce. If some ranks have a GPU and some do not,
-/// throws Error{device}, the same on all ranks, that names one without, why, and one with a GPU.
-void require_one_kind(const DeviceKind& own, RankGroup& ranks);
 
 struct SessionData;
 
@@ -54,7 +50,7 @@ struct DeviceChoice {
   int threads = 0;  // 0: the config's, else all cores
   bool fuse = true;
   std::shared_ptr<const UsableGpus> gpus;  // for a gpu; the first one is used
-  std::filesystem::path cache_folder;      // for what need not be found twice; empty: none
+  fs::path cache_folder;                   // for what need not be found twice; empty: none
   bool check_all = false;                  // see Opening::check_all
   bool tune = true;                        // see CudaExecutorSettings, like the one below
   Division division = Division::by_name;   // division of the resumed run
@@ -141,13 +137,6 @@ struct Processor {
 /// `precision` if it is known, for one that the device lacks.
 void require_precision(DeviceChoice::Kind kind, Precision precision, const Position& where,
                        const Processor& processor);
-
-/// The path of a library that the GPU part found, by its name: "cuDNN".
-[[nodiscard]] std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name);
-
-/// Makes the communicator among the GPUs of the ranks in `session`, whose device exists already:
-/// NCCL, with a queue of its own, or ranks that share a GPU through the host. Throws Error{device}.
-void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session);
 
 /// `error` with the GPU that a rank trains on (null: the CPU): "..., on cuda:0 (NVIDIA H200,
 /// 0000:17:00.0) of node1".

@@ -33,10 +33,9 @@ void require_logits(const RunConfig& run, const Metric& metric) {
   if (!metric.reads_logits()) return;
   for (const auto& loss : losses_of(run)) {
     if (loss->values().output != metric.output || loss->type() == kCrossEntropy) continue;
-    throw Error(ErrorKind::config,
-                "metric '" + column_of(metric) +
-                    "' is made of the cross-entropy, but the loss of its output is " +
-                    std::string(loss->type()) + "; set 'loss: cross_entropy'");
+    throw config_error("metric '" + column_of(metric) +
+                       "' is made of the cross-entropy, but the loss of its output is " +
+                       std::string(loss->type()) + "; set 'loss: cross_entropy'");
   }
 }
 
@@ -100,10 +99,9 @@ TrainingGraph training_graph_of(const RunConfig& run, Graph network,
                                                                .weighted = run.weights.any(),
                                                                .mixed = run.data.mix.has_value()});
   if (run.output.classes && graph.positions > 1) {
-    throw Error(ErrorKind::config,
-                "'output.classes' makes tables of one label for each sample, but "
-                "the network predicts at " +
-                    std::to_string(graph.positions) + " positions; remove it");
+    throw config_error(
+        "'output.classes' makes tables of one label for each sample, but the network predicts at " +
+        std::to_string(graph.positions) + " positions; remove it");
   }
   return graph;
 }

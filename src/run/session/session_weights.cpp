@@ -79,10 +79,10 @@ std::vector<float> class_weights(const WeightsConfig& config, const Dataset& tra
   if (written.kind == Kind::text && written.text == "balanced") {
     return balanced_weights(labels_of(train), train.classes(), ignored);
   }
-  throw Error(ErrorKind::config, written.where.text() +
-                                     ": class_weights: expected a map of classes and weights, or "
-                                     "'balanced', found " +
-                                     config::describe(written));
+  throw config_error(
+      written.where.text() +
+      ": class_weights: expected a map of classes and weights, or 'balanced', found " +
+      config::describe(written));
 }
 
 /// False for a regression on other fields of the data.
@@ -97,10 +97,9 @@ bool reads_labels(const RunConfig& run) {
 }
 
 [[noreturn]] void refuse(const RunConfig& run, const std::string& found) {
-  throw Error(ErrorKind::config, run.data.train.where.text() +
-                                     ": 'sampler: {balanced: ...}' draws samples by their class, "
-                                     "but " +
-                                     found + "; remove 'sampler'");
+  throw config_error(run.data.train.where.text() +
+                     ": 'sampler: {balanced: ...}' draws samples by their class, but " + found +
+                     "; remove 'sampler'");
 }
 
 std::string sample_at(std::int64_t index) {
@@ -137,10 +136,10 @@ void require_classes(const RunConfig& run, const Dataset& set) {
   for (const SampleField& field : set.fields()) {
     if (field.name != kLabelField) names.push_back("'" + field.name + "'");
   }
-  throw Error(ErrorKind::config,
-              "the data have no labels, which a loss, a metric or a weight of the run reads; give "
-              "losses a 'target', " +
-                  joined(names) + ", and measure mae, rmse, r2 or mean_average_precision");
+  throw config_error(
+      "the data have no labels, which a loss, a metric or a weight of the run reads; give losses a "
+      "'target', " +
+      joined(names) + ", and measure mae, rmse, r2 or mean_average_precision");
 }
 
 void require_labels(const RunConfig& run, const Dataset& set, const std::string& what) {
@@ -152,11 +151,10 @@ void require_labels(const RunConfig& run, const Dataset& set, const std::string&
     const auto found = std::ranges::find_if(
         labels, [&](std::int32_t label) { return label < 0 && label != ignored; });
     if (found == labels.end()) continue;
-    throw Error(ErrorKind::config,
-                "sample " + std::to_string(i) + " (from 0) of " + what + " has label " +
-                    std::to_string(*found) +
-                    ", which is not a class; to leave out such samples, set 'ignore_label: " +
-                    std::to_string(*found) + "'");
+    throw config_error("sample " + std::to_string(i) + " (from 0) of " + what + " has label " +
+                       std::to_string(*found) +
+                       ", which is not a class; to leave out such samples, set 'ignore_label: " +
+                       std::to_string(*found) + "'");
   }
 }
 
@@ -165,7 +163,7 @@ void require_mixable(const RunConfig& run, const Dataset& train, const Shape& sa
   if (!config.mix) return;
   const std::string of = "'mix' is for images and tables with one label each, but ";
   const auto refuse = [&](const std::string& text) {
-    throw Error(ErrorKind::config, config.mix_at.text() + ": " + text + "; remove it");
+    throw config_error(config.mix_at.text() + ": " + text + "; remove it");
   };
   if (!has_images(train)) refuse(of + "the samples are sequences " + sample_text(train));
   if (train.fields().at(0).shape.elements() != 1) refuse(of + "these have a label for each step");

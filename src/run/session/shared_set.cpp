@@ -39,8 +39,8 @@ Extents extents_of(std::size_t image_bytes, std::size_t samples,
 }
 
 /// A set whose samples are in `memory`.
-std::unique_ptr<Dataset> set_in(std::shared_ptr<const SharedMemory> memory, const Extents& extents,
-                                bool floats, MemorySamples samples) {
+DatasetPtr set_in(std::shared_ptr<const SharedMemory> memory, const Extents& extents, bool floats,
+                  MemorySamples samples) {
   const std::byte* const at = memory->data();
   const std::byte* const images = at + extents.images;
   HeldSamples held;
@@ -118,7 +118,7 @@ std::vector<std::int64_t> origins_of(const Dataset& set) {
 }
 
 /// Moves what `set` holds into shared memory. Returns "" and changes nothing if it holds nothing.
-std::string share(std::unique_ptr<Dataset>& set) {
+std::string share(DatasetPtr& set) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return "";
   const auto images = held.floats.empty() ? std::as_bytes(held.bytes) : std::as_bytes(held.floats);
@@ -145,7 +145,7 @@ std::string share(std::unique_ptr<Dataset>& set) {
   return place;
 }
 
-std::unique_ptr<Dataset> set_at(std::string_view place) {
+DatasetPtr set_at(std::string_view place) {
   const Json found =
       parse_json(place, {.name = "the data of this machine", .kind = ErrorKind::bug});
   const std::vector<SampleField> fields = fields_of(found.at("fields"));
@@ -176,10 +176,9 @@ void or_alone(const std::function<void(const std::string&)>& warn, const Try& at
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_shared(const DatasetSource& source, const Opening& opening,
-                                     RankGroup& ranks) {
+DatasetPtr open_shared(const DatasetSource& source, const Opening& opening, RankGroup& ranks) {
   if (ranks.identity().local_ranks == 1) return source.open(opening);
-  std::unique_ptr<Dataset> set;
+  DatasetPtr set;
   const std::string place = ranks.once_a_machine([&] {
     set = source.open(opening);
     std::string own;

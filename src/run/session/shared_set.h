@@ -1,8 +1,6 @@
 // Data sets that a machine stores once for all ranks of a run on it.
 #pragma once
 
-#include <memory>
-
 #include "data/sets/dataset.h"
 #include "ranks/rank_group.h"
 
@@ -12,7 +10,7 @@ namespace trainyard {
 /// memory into memory shared with the others; a set that holds nothing is opened by each rank. So
 /// is one whose memory cannot be shared, with a warning. Throws what source.open() throws, and
 /// Error{device} on the others if that failed.
-[[nodiscard]] std::unique_ptr<Dataset> open_shared(const DatasetSource& source,
-                                                   const Opening& opening, RankGroup& ranks);
+[[nodiscard]] DatasetPtr open_shared(const DatasetSource& source, const Opening& opening,
+                                     RankGroup& ranks);
 
 }  // namespace trainyard

@@ -111,8 +111,8 @@ class ConvExecutor : public Executor {
   EnginePlan engine_;
   std::size_t engine_offset_ = 0;
   DescriptorPtr pack_;
-  std::size_t result_ = 0;         // in the workspace, and the executor that adds it to what is
-  std::unique_ptr<Executor> add_;  // there: null unless no engine can
+  std::size_t result_ = 0;  // in the workspace, and the executor that adds it to what is
+  ExecutorPtr add_;         // there: null unless no engine can
 };
 
 class ConvForward final : public ConvExecutor {
@@ -188,15 +188,8 @@ class ConvBackwardParameters final : public ConvExecutor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_conv(const ContextPtr& context, const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::backward_data:
-      return std::make_unique<ConvBackwardData>(context, step);
-    case Pass::backward_parameters:
-      return std::make_unique<ConvBackwardParameters>(context, step);
-    default:
-      return std::make_unique<ConvForward>(context, step);
-  }
+ExecutorPtr make_conv(const ContextPtr& context, const StepDescription& step) {
+  return make_pass<ConvForward, ConvBackwardData, ConvBackwardParameters>(step.pass, context, step);
 }
 
 }  // namespace trainyard::cudnn

@@ -154,7 +154,7 @@ class CudaTrial final : public EngineTrial {
           [this](const std::function<void()>& work) { return watch_.time(work); }, put, best);
       const bool judged = settings.deterministic && result.milliseconds < best;
       if (!judged || repeats_result(put)) return;
-      throw Error(ErrorKind::device, "its results differ from run to run");
+      throw device_error("its results differ from run to run");
     });
     return result;
   }

@@ -14,16 +14,14 @@
 namespace trainyard::cudnn {
 namespace {
 
-std::filesystem::path path_in(const std::filesystem::path& folder, const std::string& gpu,
-                              const std::string& cudnn_version) {
+fs::path path_in(const fs::path& folder, const std::string& gpu, const std::string& cudnn_version) {
   if (folder.empty()) return {};
   return folder / ChoiceCache::file_name(gpu + "_cudnn-" + cudnn_version + ".json");
 }
 
 [[noreturn]] void differs_from_first(const std::string& key, const std::string& problem) {
-  throw Error(ErrorKind::device,
-              fmt::format("{} ({}); all ranks of a run need the same GPU model and the same cuDNN",
-                          problem, key));
+  throw device_error(fmt::format(
+      "{} ({}); all ranks of a run need the same GPU model and the same cuDNN", problem, key));
 }
 
 // Candidates to time. Engines of graphs that add the bias are compiled for them, up to a second
@@ -149,14 +147,15 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
   }
   if (chosen) return *chosen;
   search.check_gpu();
-  throw Error(ErrorKind::device, fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: "
-                                             "false' or another precision may permit one",
-                                             wanted.key, refused.text()));
+  throw device_error(
+      fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: false' or another precision "
+                  "may permit one",
+                  wanted.key, refused.text()));
 }
 
 }  // namespace
 
-EngineCache::EngineCache(const std::filesystem::path& folder, const std::string& gpu,
+EngineCache::EngineCache(const fs::path& folder, const std::string& gpu,
                          const std::string& cudnn_version, Warn warn)
     : ChoiceCache(
           {.path = path_in(folder, gpu, cudnn_version),

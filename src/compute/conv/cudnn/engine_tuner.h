@@ -4,13 +4,13 @@
 // model and version of cuDNN.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/filesystem.h"
 #include "compute/conv/choice_cache.h"
 #include "compute/conv/cudnn/conv_graph.h"
 #include "compute/conv/cudnn/engine_trial.h"
@@ -24,8 +24,8 @@ namespace trainyard::cudnn {
 class EngineCache : public ChoiceCache {
  public:
   /// `folder` holds the files; empty: nothing is stored.
-  EngineCache(const std::filesystem::path& folder, const std::string& gpu,
-              const std::string& cudnn_version, Warn warn);
+  EngineCache(const fs::path& folder, const std::string& gpu, const std::string& cudnn_version,
+              Warn warn);
 
   [[nodiscard]] std::optional<EngineChoice> find(const std::string& key) const;
   void keep(const std::string& key, const EngineChoice& choice, double microseconds) {

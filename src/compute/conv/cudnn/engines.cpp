@@ -35,7 +35,7 @@ constexpr std::array<NoteRule, 7> kNoteRules{{
 }};
 
 [[noreturn]] void bad_choice(const std::string& source, std::string_view key) {
-  throw Error(ErrorKind::data, fmt::format("{}: an engine's '{}' is not as expected", source, key));
+  throw data_error(fmt::format("{}: an engine's '{}' is not as expected", source, key));
 }
 
 std::int64_t integer_of(const Json& json, const std::string& source, std::string_view key) {
@@ -247,7 +247,7 @@ EnginePlan remake_plan(const DescriptorPtr& operation_graph, const DescriptorPtr
   configuration->finalize();
   EnginePlan plan;
   const std::string problem = make_plan(configuration, device, choice, plan);
-  if (!problem.empty()) throw Error(ErrorKind::device, "cuDNN: " + what + ": " + problem);
+  if (!problem.empty()) throw device_error("cuDNN: " + what + ": " + problem);
   return plan;
 }
 

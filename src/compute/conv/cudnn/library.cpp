@@ -7,7 +7,7 @@
 
 namespace trainyard::cudnn {
 
-Library::Library(const std::filesystem::path& path) {
+Library::Library(const fs::path& path) {
   Functions& all = functions_;
   open_library(required(), path,
                {{"cudnnGetVersion", all.version},

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "base/shared_library.h"
 #include "device/cuda/check.h"
 
@@ -49,7 +49,7 @@ class Library {
 
   /// Opens the library at `path` (or of that name, found by the loader). Throws Error{device} if it
   /// cannot be opened, lacks a function, or is older than kLeastVersion.
-  explicit Library(const std::filesystem::path& path);
+  explicit Library(const fs::path& path);
   explicit Library(const Functions& functions) : functions_(functions) {}
 
   [[nodiscard]] const Functions& call() const { return functions_; }

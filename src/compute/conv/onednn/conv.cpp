@@ -163,7 +163,7 @@ struct BiasTerms {
 template <class T>
 class WithBias final : public Executor {
  public:
-  WithBias(std::unique_ptr<Executor> product, const StepDescription& step)
+  WithBias(ExecutorPtr product, const StepDescription& step)
       : product_(std::move(product)),
         gradient_(step.pass == Pass::backward_parameters),
         launcher_(step.threads) {
@@ -193,7 +193,7 @@ class WithBias final : public Executor {
                  address_at(tensors_.workspace, sums_), tensors_.batch.finished);
   }
 
-  std::unique_ptr<Executor> product_;
+  ExecutorPtr product_;
   bool gradient_;
   CpuLauncher launcher_;
   OffsetAllocator workspace_{64};  // cache lines, as PrimitiveList requires
@@ -208,7 +208,7 @@ bool adds_in_place(const dnnl::engine& engine, const Convolution& conv) {
   return desc && rank_of(desc.impl_info_str()) == kBestRank;
 }
 
-std::unique_ptr<Executor> make_product(const LibraryPtr& library, const StepDescription& step) {
+ExecutorPtr make_product(const LibraryPtr& library, const StepDescription& step) {
   const ConvStep product = conv_step(step);
   if (product.computes == ConvProduct::weight_gradient) return direct::make_weight_gradient(step);
   Convolution conv = describe_conv(product, step.storage);
@@ -224,9 +224,9 @@ std::unique_ptr<Executor> make_product(const LibraryPtr& library, const StepDesc
 
 }  // namespace
 
-std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescription& step) {
+ExecutorPtr make_conv(const LibraryPtr& library, const StepDescription& step) {
   const ConvStep conv = conv_step(step);
-  std::unique_ptr<Executor> product = make_product(library, step);
+  ExecutorPtr product = make_product(library, step);
   const bool bias_apart =
       conv.transposed && conv.attributes.bias && step.pass != Pass::backward_data;
   if (!bias_apart) return product;

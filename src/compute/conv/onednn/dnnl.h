@@ -27,26 +27,36 @@ struct WindowDims {
   Dims size, stride, dilation, before, after;
 };
 
-#if DNNL_VERSION_MAJOR >= 3
-
-inline Dims dims_of(const Desc& desc) { return desc.get_dims(); }
-inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.get_data_type(); }
-
 template <class Primitive, class... Parameters>
 typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
                                              const dnnl::primitive_attr& attr,
                                              Parameters&&... parameters) {
   constexpr bool allow_empty = true;
+#if DNNL_VERSION_MAJOR >= 3
   return typename Primitive::primitive_desc(engine, parameters..., attr, allow_empty);
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...), attr, engine,
+                                            allow_empty);
+#endif
 }
 
 template <class Primitive, class Hint, class... Parameters>
 typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine, const Hint& hint,
                                                       Parameters&&... parameters) {
   constexpr bool allow_empty = true;
+#if DNNL_VERSION_MAJOR >= 3
   return typename Primitive::primitive_desc(engine, parameters..., hint, user_scratchpad(),
                                             allow_empty);
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...),
+                                            user_scratchpad(), engine, hint, allow_empty);
+#endif
 }
+
+#if DNNL_VERSION_MAJOR >= 3
+
+inline Dims dims_of(const Desc& desc) { return desc.get_dims(); }
+inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.get_data_type(); }
 
 /// Products of small matrices, by name brgconv, brg_conv and brg_matmul, may divide a sum among
 /// threads, so that its bits depend on their number: the next implementation takes their place.
@@ -63,23 +73,6 @@ Description with_fixed_sums(Description desc) {
 
 inline Dims dims_of(const Desc& desc) { return desc.dims(); }
 inline dnnl::memory::data_type data_type_of(const Desc& desc) { return desc.data_type(); }
-
-template <class Primitive, class... Parameters>
-typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
-                                             const dnnl::primitive_attr& attr,
-                                             Parameters&&... parameters) {
-  constexpr bool allow_empty = true;
-  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...), attr, engine,
-                                            allow_empty);
-}
-
-template <class Primitive, class Hint, class... Parameters>
-typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine, const Hint& hint,
-                                                      Parameters&&... parameters) {
-  constexpr bool allow_empty = true;
-  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...),
-                                            user_scratchpad(), engine, hint, allow_empty);
-}
 
 /// Version 2 sums in a fixed order in each form that the tests have.
 template <class Description>

@@ -8,22 +8,10 @@
 namespace trainyard::onednn {
 namespace {
 
-const std::vector<TensorView>& list_of(Source source, const StepTensors& tensors) {
-  switch (source) {
-    case Source::input:
-      return tensors.inputs;
-    case Source::output:
-      return tensors.outputs;
-    case Source::output_gradient:
-      return tensors.output_gradients;
-    case Source::input_gradient:
-      return tensors.input_gradients;
-    case Source::parameter:
-      return tensors.parameters;
-    default:
-      return tensors.parameter_gradients;
-  }
-}
+/// In the order of Source, up to the parameters' gradients.
+constexpr std::vector<TensorView> StepTensors::*kLists[] = {
+    &StepTensors::inputs,          &StepTensors::outputs,    &StepTensors::output_gradients,
+    &StepTensors::input_gradients, &StepTensors::parameters, &StepTensors::parameter_gradients};
 
 }  // namespace
 
@@ -96,15 +84,9 @@ std::size_t PrimitiveList::workspace_bytes() const { return workspace_.used() + 
 
 void* PrimitiveList::address_of(const Operand& operand, const StepTensors& tensors) const {
   std::byte* const workspace = static_cast<std::byte*>(tensors.workspace);
-  switch (operand.source) {
-    case Source::workspace:
-      return workspace + operand.offset;
-    case Source::scratchpad:
-      return workspace + workspace_.used();
-    default:
-      break;
-  }
-  const std::vector<TensorView>& list = list_of(operand.source, tensors);
+  if (operand.source == Source::workspace) return workspace + operand.offset;
+  if (operand.source == Source::scratchpad) return workspace + workspace_.used();
+  const std::vector<TensorView>& list = tensors.*kLists[static_cast<std::size_t>(operand.source)];
   void* const data = operand.index < list.size() ? list[operand.index].data : nullptr;
   TY_CHECK(data != nullptr, "every tensor that a oneDNN step reads or writes has memory");
   return data;
@@ -128,8 +110,8 @@ void PrimitiveList::run() {
   }
 }
 
-std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from, const Layout& to,
-                                    DType type, int threads) {
+ExecutorPtr make_copy(const LibraryPtr& library, const Layout& from, const Layout& to, DType type,
+                      int threads) {
   auto list = std::make_unique<PrimitiveList>(library, threads);
   list->add_reorder(list->tensor(Source::input, 0, desc_of(from, type)),
                     list->tensor(Source::output, 0, desc_of(to, type)));

@@ -106,12 +106,11 @@ class PrimitiveList final : public Executor {
 
 // The makers of executors of convolutions and copies, which are oneDNN's, and of batch norm and
 // pooling, which are ours, over channel blocks.
-[[nodiscard]] std::unique_ptr<Executor> make_conv(const LibraryPtr& library,
-                                                  const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_conv(const LibraryPtr& library, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_bn(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_pool(const StepDescription& step);
 /// A copy between layouts of one type, f32 or bf16.
-[[nodiscard]] std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from,
-                                                  const Layout& to, DType type, int threads);
+[[nodiscard]] ExecutorPtr make_copy(const LibraryPtr& library, const Layout& from, const Layout& to,
+                                    DType type, int threads);
 
 }  // namespace trainyard::onednn

@@ -121,7 +121,7 @@ class ReadableMap {
  private:
   Layout layout_;
   DType type_;
-  std::unique_ptr<Executor> copy_;  // or null
+  ExecutorPtr copy_;  // or null
   std::size_t copy_at_ = 0;
 };
 
@@ -329,7 +329,7 @@ class WeightGradient final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_weight_gradient(const StepDescription& step) {
+ExecutorPtr make_weight_gradient(const StepDescription& step) {
   return std::make_unique<WeightGradient>(step);
 }
 

@@ -3,14 +3,12 @@
 // measured alone (all of a step is 1.2 to 1.8 times PyTorch's, docs/results/log/cpu.md).
 #pragma once
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard::direct {
 
 /// The backward_parameters of a convolution or a transposed one: the gradients of the weights and
 /// of a convolution's bias, but not of a transposed one's.
-[[nodiscard]] std::unique_ptr<Executor> make_weight_gradient(const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_weight_gradient(const StepDescription& step);
 
 }  // namespace trainyard::direct

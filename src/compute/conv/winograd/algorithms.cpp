@@ -51,6 +51,15 @@ StepDescription with_images(StepDescription step, std::int64_t images) {
   return step;
 }
 
+/// An executor of `algorithm`.
+ExecutorPtr make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
+                           const MakeDirect& direct) {
+  if (algorithm == ConvAlgorithm::direct) return direct(step);
+  constexpr std::array kTiles{Tile::two, Tile::four_by_two, Tile::four};
+  return make_winograd(conv_step(step), kTiles.at(static_cast<std::size_t>(algorithm) - 1),
+                       step.threads);
+}
+
 /// An algorithm with memory to run in.
 class Candidate {
  public:
@@ -88,7 +97,7 @@ class Candidate {
   }
 
   ConvAlgorithm algorithm_;
-  std::unique_ptr<Executor> executor_;
+  ExecutorPtr executor_;
   std::vector<Floats> memory_;
 };
 
@@ -160,7 +169,7 @@ ConvAlgorithm engine_of(const Json& json, const std::string& source) {
       if (json["engine"] == Json(kind.name)) return kind.algorithm;
     }
   }
-  throw Error(ErrorKind::data, source + ": an engine's 'engine' is not as expected: " + names());
+  throw data_error(source + ": an engine's 'engine' is not as expected: " + names());
 }
 
 bool timed(Winograd winograd) {
@@ -173,8 +182,8 @@ ChoiceCache::Settings cache_settings(const CpuExecutorSettings& settings,
   const std::string owner = fmt::format("{} with {} and {}", processor_name(), set, library);
   const bool stored = !settings.engine_folder.empty() && timed(settings.winograd);
   return {
-      .path = stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json")
-                     : std::filesystem::path(),
+      .path =
+          stored ? settings.engine_folder / (ChoiceCache::file_name(owner) + ".json") : fs::path(),
       .owner = owner,
       .identity = {{"processor", processor_name()}, {"instruction_set", set}, {"library", library}},
       .check = [](const Json& json,
@@ -207,14 +216,6 @@ std::string choice_key(const ConvStep& conv) {
                      m.right);
 }
 
-std::unique_ptr<Executor> make_algorithm(ConvAlgorithm algorithm, const StepDescription& step,
-                                         const MakeDirect& direct) {
-  if (algorithm == ConvAlgorithm::direct) return direct(step);
-  constexpr std::array kTiles{Tile::two, Tile::four_by_two, Tile::four};
-  return make_winograd(conv_step(step), kTiles.at(static_cast<std::size_t>(algorithm) - 1),
-                       step.threads);
-}
-
 std::vector<ConvAlgorithm> accurate_algorithms(const ConvStep& conv) {
   const std::int64_t channels =
       conv.computes == ConvProduct::output ? conv.channels() : conv.filters();
@@ -230,8 +231,7 @@ ConvAlgorithms::ConvAlgorithms(CpuExecutorSettings settings, const std::string& 
       cache_(cache_settings(settings_, library)),
       earlier_(earlier_choices(settings_.engines, settings_.engines_of, true, engine_of)) {}
 
-std::unique_ptr<Executor> ConvAlgorithms::make(const StepDescription& step,
-                                               const MakeDirect& direct) {
+ExecutorPtr ConvAlgorithms::make(const StepDescription& step, const MakeDirect& direct) {
   const ConvStep conv = conv_step(step);
   const bool possible = step.storage == DType::f32 && supports(conv);
   if (settings_.winograd == Winograd::off || !possible) return direct(step);
@@ -250,10 +250,10 @@ std::optional<ConvAlgorithm> ConvAlgorithms::known(
     const std::string& key, std::span<const ConvAlgorithm> algorithms) const {
   if (const auto found = earlier_.find(key); found != earlier_.end()) return found->second;
   if (settings_.engines_of == EngineSource::first_rank) {
-    throw Error(ErrorKind::device,
-                fmt::format("rank 0 chose no engine for a convolution here ({}); all ranks of a "
-                            "run need the same build of train",
-                            key));
+    throw device_error(
+        fmt::format("rank 0 chose no engine for a convolution here ({}); all ranks of a run need "
+                    "the same build of train",
+                    key));
   }
   const std::optional<Json> stored = cache_.find(key);
   if (!stored) return std::nullopt;

@@ -16,7 +16,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,7 +37,7 @@ namespace trainyard::winograd {
 /// about 3 for F(2x2, 3x3), 6 for F(4x2, 3x3) and 11 for F(4x4, 3x3), whatever the number of
 /// channels (the direct form: 3.6 with AVX-512, 7 over 64 channels with AVX2);
 /// tests/compute/rounding_model.h derives this.
-[[nodiscard]] std::unique_ptr<Executor> make_winograd(const ConvStep& conv, Tile tile, int threads);
+[[nodiscard]] ExecutorPtr make_winograd(const ConvStep& conv, Tile tile, int threads);
 
 /// In the order of the products that they take.
 enum class ConvAlgorithm { direct, two, four_by_two, four };
@@ -52,7 +51,7 @@ enum class ConvAlgorithm { direct, two, four_by_two, four };
 [[nodiscard]] std::vector<ConvAlgorithm> accurate_algorithms(const ConvStep& conv);
 
 /// Makes the direct form of a step.
-using MakeDirect = std::function<std::unique_ptr<Executor>(const StepDescription&)>;
+using MakeDirect = std::function<ExecutorPtr(const StepDescription&)>;
 
 class ConvAlgorithms {
  public:
@@ -60,8 +59,7 @@ class ConvAlgorithms {
   ConvAlgorithms(CpuExecutorSettings settings, const std::string& library);
 
   /// The executor of a convolution's step.
-  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step,
-                                               const MakeDirect& direct);
+  [[nodiscard]] ExecutorPtr make(const StepDescription& step, const MakeDirect& direct);
   /// The algorithms of all steps so far that had a choice, as a JSON object.
   [[nodiscard]] std::string chosen() const;
 
@@ -82,10 +80,5 @@ class ConvAlgorithms {
 /// Bits depend on the algorithm alone, so neither batch nor threads belong to it, and all of a
 /// run's programs, its evaluation too, have the same algorithm.
 [[nodiscard]] std::string choice_key(const ConvStep& conv);
-
-/// An executor of `algorithm`.
-[[nodiscard]] std::unique_ptr<Executor> make_algorithm(ConvAlgorithm algorithm,
-                                                       const StepDescription& step,
-                                                       const MakeDirect& direct);
 
 }  // namespace trainyard::winograd

@@ -182,7 +182,7 @@ bool supports(const ConvStep& conv) {
          conv.maps.input.block == conv.maps.output.block;
 }
 
-std::unique_ptr<Executor> make_winograd(const ConvStep& conv, Tile tile, int threads) {
+ExecutorPtr make_winograd(const ConvStep& conv, Tile tile, int threads) {
   TY_CHECK(supports(conv), "a Winograd convolution is asked for where it is supported");
   const Kernels& kernels = conv.maps.input.block == 16 ? kernels_avx512(tile) : kernels_avx2(tile);
   return std::make_unique<WinogradConv>(conv, kernels, threads);

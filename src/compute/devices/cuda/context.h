@@ -57,12 +57,9 @@ class Context {
 using ContextPtr = std::shared_ptr<Context>;
 
 // The makers of the executors that use libraries, one per op.
-[[nodiscard]] std::unique_ptr<Executor> make_conv(const ContextPtr& context,
-                                                  const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_dense(const ContextPtr& context,
-                                                   const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const ContextPtr& context,
-                                                       const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_conv(const ContextPtr& context, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_dense(const ContextPtr& context, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_recurrent(const ContextPtr& context, const StepDescription& step);
 /// A product on the context's stream of factors of this type, in f32; see MatmulShape::tf32.
 [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ContextPtr& context,
                                                                  const ProductShape& shape,

@@ -25,21 +25,20 @@ class Executors final : public DeviceExecutors, public WeightPacking {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
-                                                       const Layout& to, DType to_type,
-                                                       int /*threads*/) const override {
+  [[nodiscard]] ExecutorPtr make_reorder(const Layout& from, DType from_type, const Layout& to,
+                                         DType to_type, int /*threads*/) const override {
     return cuda::make_functor_reorder(context_->stream(), from, from_type, to, to_type);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
-                                                          int /*threads*/) const override {
+  [[nodiscard]] ExecutorPtr make_accumulate(const Layout& layout, DType type,
+                                            int /*threads*/) const override {
     return cuda::make_functor_accumulate(context_->stream(), layout, type);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
-                                                    DType storage) const override {
+  [[nodiscard]] ExecutorPtr make_pack(const std::vector<WeightShape>& shapes,
+                                      DType storage) const override {
     return packing_->make_pack(shapes, storage);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const std::vector<WeightShape>& shapes,
-                                                      DType storage) const override {
+  [[nodiscard]] ExecutorPtr make_unpack(const std::vector<WeightShape>& shapes,
+                                        DType storage) const override {
     return packing_->make_unpack(shapes, storage);
   }
   [[nodiscard]] std::unique_ptr<MatrixProduct> make_matrix_product(const ProductShape& shape,
@@ -55,22 +54,22 @@ class Executors final : public DeviceExecutors, public WeightPacking {
   [[nodiscard]] std::string choices() const override { return context_->book().chosen(); }
 
  protected:
-  [[nodiscard]] Made make_convolution(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_convolution(const StepDescription& step) const override {
     return cudnn::make_conv(context_, step);
   }
-  [[nodiscard]] Made make_product(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_product(const StepDescription& step) const override {
     return cudnn::make_dense(context_, step);
   }
-  [[nodiscard]] Made make_recurrence(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_recurrence(const StepDescription& step) const override {
     return cudnn::make_recurrent(context_, step);
   }
-  [[nodiscard]] Made make_batch_norm(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_batch_norm(const StepDescription& step) const override {
     return cudnn::make_channels(context_->stream(), step);
   }
-  [[nodiscard]] Made make_pooling(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_pooling(const StepDescription& step) const override {
     return cudnn::make_channels(context_->stream(), step);
   }
-  [[nodiscard]] Made make_functors(const StepDescription& step) const override {
+  [[nodiscard]] ExecutorPtr make_functors(const StepDescription& step) const override {
     return step.form.sums_layer_bias() ? cudnn::make_relu_bias(context_->stream(), step)
                                        : cuda::make_functor_executor(context_->stream(), step);
   }

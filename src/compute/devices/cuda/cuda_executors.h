@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "base/filesystem.h"
 #include "compute/conv/choice_cache.h"
 #include "compute/executor.h"
 #include "device/device.h"
@@ -22,13 +22,13 @@ struct CudaExecutorSettings {
   Queue* side_queue = nullptr;  // steps of StepQueue::side on this one; null: there are none
   int ordinal = 0;              // ordinal of the device, as CUDA counts
   std::string gpu;              // "NVIDIA H200"
-  std::filesystem::path cudnn = "libcudnn.so.9";
-  std::filesystem::path cublaslt = "libcublasLt.so.13";
+  fs::path cudnn = "libcudnn.so.9";
+  fs::path cublaslt = "libcublasLt.so.13";
   bool deterministic = true;                           // only engines with bit-identical results
   std::size_t workspace_cap = std::size_t{256} << 20;  // bytes per step
   bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
   /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
-  std::filesystem::path engine_folder;
+  fs::path engine_folder;
   using EngineSource = trainyard::EngineSource;
   EngineSource engines_of = EngineSource::earlier_run;
   /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.

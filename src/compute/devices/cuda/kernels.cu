@@ -12,20 +12,19 @@ class StreamPacking final : public WeightPacking {
  public:
   StreamPacking(Device& device, Queue& queue)
       : device_(device), queue_(queue), launcher_(cuda::stream_of(queue)) {}
-  [[nodiscard]] std::unique_ptr<Executor> make_pack(const std::vector<WeightShape>& shapes,
-                                                    DType storage) const override {
+  [[nodiscard]] ExecutorPtr make_pack(const std::vector<WeightShape>& shapes,
+                                      DType storage) const override {
     return make<PackWeights, true>(shapes, storage);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_unpack(const std::vector<WeightShape>& shapes,
-                                                      DType storage) const override {
+  [[nodiscard]] ExecutorPtr make_unpack(const std::vector<WeightShape>& shapes,
+                                        DType storage) const override {
     return make<UnpackWeights, false>(shapes, storage);
   }
 
  private:
   template <template <class> class Functor, bool kPacks>
-  [[nodiscard]] std::unique_ptr<Executor> make(const std::vector<WeightShape>& shapes,
-                                               DType storage) const {
-    return GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+  [[nodiscard]] ExecutorPtr make(const std::vector<WeightShape>& shapes, DType storage) const {
+    return GpuFloats{}(storage, [&]<class T>(std::type_identity<T>) -> ExecutorPtr {
       return std::make_unique<WeightCopies<Functor<T>, kPacks, CudaLauncher>>(shapes, launcher_,
                                                                               device_, queue_);
     });
@@ -70,7 +69,7 @@ std::size_t bias_partial_bytes(const ChannelRows& rows) {
   return static_cast<std::size_t>(bias_partials(rows)) * sizeof(double);
 }
 
-std::unique_ptr<Executor> make_relu_bias(cudaStream_t stream, const StepDescription& step) {
+ExecutorPtr make_relu_bias(cudaStream_t stream, const StepDescription& step) {
   return make_relu_bias_on(CudaLauncher(stream), step);
 }
 

@@ -30,8 +30,7 @@ void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, con
                    float* gradient, void* partials, std::uint32_t* finished);
 [[nodiscard]] std::size_t bias_partial_bytes(const ChannelRows& rows);
 /// The executor of a step with StepForm::sums_layer_bias().
-[[nodiscard]] std::unique_ptr<Executor> make_relu_bias(cudaStream_t stream,
-                                                       const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_relu_bias(cudaStream_t stream, const StepDescription& step);
 /// Writes zeros to the padding channels.
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
 /// *differ = 1 if `a` and `b` differ in one of `bytes` bytes, a multiple of 2.
@@ -41,14 +40,12 @@ void note_difference(cudaStream_t stream, const void* a, const void* b, std::siz
 void narrow_conv(cudaStream_t stream, DType type, const ConvStep& step, const void* from,
                  const void* weight, void* to);
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.
-[[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
-                                                      const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_channels(cudaStream_t stream, const StepDescription& step);
 /// Makes a product of factors of the storage type, in f32, within so many bytes of workspace.
 using MakeProduct =
     std::function<std::unique_ptr<MatrixProduct>(const ProductShape& shape, std::size_t cap)>;
 /// The executor of a recurrent layer on the stream that its products are enqueued on.
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent_on(cudaStream_t stream,
-                                                          const MakeProduct& make_product,
-                                                          const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_recurrent_on(cudaStream_t stream, const MakeProduct& make_product,
+                                            const StepDescription& step);
 
 }  // namespace trainyard::cudnn

@@ -4,8 +4,7 @@
 
 namespace trainyard::cuda {
 
-std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
-                                                   const StepDescription& step) {
+ExecutorPtr make_activation_executor(cudaStream_t stream, const StepDescription& step) {
   return make_listed_executor<GpuFloats>(step, CudaLauncher(stream),
                                          static_cast<const ActivationList*>(nullptr));
 }

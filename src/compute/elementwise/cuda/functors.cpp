@@ -2,8 +2,8 @@
 
 namespace trainyard::cuda {
 
-std::unique_ptr<Executor> make_functor_executor(cudaStream_t stream, const StepDescription& step) {
-  std::unique_ptr<Executor> executor = make_activation_executor(stream, step);
+ExecutorPtr make_functor_executor(cudaStream_t stream, const StepDescription& step) {
+  ExecutorPtr executor = make_activation_executor(stream, step);
   if (executor == nullptr) executor = make_place_executor(stream, step);
   if (executor == nullptr) executor = make_loss_executor(stream, step);
   return executor != nullptr ? std::move(executor) : make_other_executor(stream, step);

@@ -5,30 +5,23 @@
 
 #include <cuda_runtime_api.h>
 
-#include <memory>
-
 #include "compute/executor.h"
 
 namespace trainyard::cuda {
 
 /// The executor of an op of compute/elementwise/all.h; null for other ops. The stream's device must
 /// be current while executors run, and both must outlive them.
-[[nodiscard]] std::unique_ptr<Executor> make_functor_executor(cudaStream_t stream,
-                                                              const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_functor_executor(cudaStream_t stream, const StepDescription& step);
 
 // The lists, compiled separately. Null if the op is in another list.
-[[nodiscard]] std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
-                                                                 const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_place_executor(cudaStream_t stream,
-                                                            const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_loss_executor(cudaStream_t stream,
-                                                           const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_other_executor(cudaStream_t stream,
-                                                            const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_functor_reorder(cudaStream_t stream,
-                                                             const Layout& from, DType from_type,
-                                                             const Layout& to, DType to_type);
-[[nodiscard]] std::unique_ptr<Executor> make_functor_accumulate(cudaStream_t stream,
-                                                                const Layout& layout, DType type);
+[[nodiscard]] ExecutorPtr make_activation_executor(cudaStream_t stream,
+                                                   const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_place_executor(cudaStream_t stream, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_loss_executor(cudaStream_t stream, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_other_executor(cudaStream_t stream, const StepDescription& step);
+[[nodiscard]] ExecutorPtr make_functor_reorder(cudaStream_t stream, const Layout& from,
+                                               DType from_type, const Layout& to, DType to_type);
+[[nodiscard]] ExecutorPtr make_functor_accumulate(cudaStream_t stream, const Layout& layout,
+                                                  DType type);
 
 }  // namespace trainyard::cuda

@@ -170,15 +170,9 @@ class DenseBackwardParameters final : public DenseStep {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_dense(const ContextPtr& context, const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::backward_data:
-      return std::make_unique<DenseBackwardData>(context, step);
-    case Pass::backward_parameters:
-      return std::make_unique<DenseBackwardParameters>(context, step);
-    default:
-      return std::make_unique<DenseForward>(context, step);
-  }
+ExecutorPtr make_dense(const ContextPtr& context, const StepDescription& step) {
+  return make_pass<DenseForward, DenseBackwardData, DenseBackwardParameters>(step.pass, context,
+                                                                             step);
 }
 
 }  // namespace trainyard::cudnn

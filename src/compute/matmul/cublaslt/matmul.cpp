@@ -55,7 +55,7 @@ cublasLtMatrixLayout_t new_factor(const MatmulLibrary& library, DType type, std:
 
 }  // namespace
 
-MatmulFunctions MatmulLibrary::functions_at(const std::filesystem::path& path) {
+MatmulFunctions MatmulLibrary::functions_at(const fs::path& path) {
   MatmulFunctions all{};
   open_library(required(), path,
                {{"cublasLtGetStatusString", all.status_string},
@@ -75,8 +75,7 @@ MatmulFunctions MatmulLibrary::functions_at(const std::filesystem::path& path) {
   return all;
 }
 
-MatmulLibrary::MatmulLibrary(const std::filesystem::path& path)
-    : MatmulLibrary(functions_at(path)) {}
+MatmulLibrary::MatmulLibrary(const fs::path& path) : MatmulLibrary(functions_at(path)) {}
 
 MatmulLibrary::MatmulLibrary(const MatmulFunctions& functions) : functions_(functions) {
   check(functions_.create(&handle_), "making a handle");
@@ -114,11 +113,11 @@ Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size
   }
   const std::string problem = choose(workspace_cap, shape.alignment);
   if (problem.empty()) return;
-  throw Error(ErrorKind::device,
-              fmt::format("cuBLASLt has no algorithm for [{}, {}] by [{}, {}], {} to {}, within a "
-                          "workspace of {} bytes: {}",
-                          shape.rows, shape.depth, shape.depth, shape.columns,
-                          name_of(shape.factors), name_of(shape.result), workspace_cap, problem));
+  throw device_error(
+      fmt::format("cuBLASLt has no algorithm for [{}, {}] by [{}, {}], {} to {}, within a "
+                  "workspace of {} bytes: {}",
+                  shape.rows, shape.depth, shape.depth, shape.columns, name_of(shape.factors),
+                  name_of(shape.result), workspace_cap, problem));
 }
 
 template <class T>

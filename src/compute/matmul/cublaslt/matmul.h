@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <type_traits>
 
+#include "base/filesystem.h"
 #include "base/shared_library.h"
 #include "device/cuda/check.h"
 #include "tensor/dtype.h"
@@ -51,10 +51,10 @@ class MatmulLibrary {
   }
   /// The functions of the library at `path`, which stays open until the program ends. Throws
   /// Error{device} if it cannot be opened, lacks a function, or is older than kLeastVersion.
-  [[nodiscard]] static MatmulFunctions functions_at(const std::filesystem::path& path);
+  [[nodiscard]] static MatmulFunctions functions_at(const fs::path& path);
 
   /// Throws Error{device} as functions_at(), or if the library creates no handle here.
-  explicit MatmulLibrary(const std::filesystem::path& path);
+  explicit MatmulLibrary(const fs::path& path);
   explicit MatmulLibrary(const MatmulFunctions& functions);
   ~MatmulLibrary();
   MatmulLibrary(const MatmulLibrary&) = delete;

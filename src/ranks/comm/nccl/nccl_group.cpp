@@ -151,12 +151,12 @@ void Group::fail(const std::string& operation, ncclResult_t result) {
   const std::string text = text_of(operation, library_.text_of(result, communicator_));
   // NCCL checks its own CUDA calls, and so may be the first to see a broken GPU.
   if (result == ncclUnhandledCudaError) throw GpuError(text);
-  throw Error(ErrorKind::device, text);
+  throw device_error(text);
 }
 
 void Group::fail_late(const std::string& operation) {
   failed_ = true;
-  throw Error(ErrorKind::device, text_of(operation, late(limit_)));
+  throw device_error(text_of(operation, late(limit_)));
 }
 
 std::string Group::text_of(const std::string& operation, const std::string& why) const {

@@ -12,7 +12,7 @@ ncclConfig_t config() {
   return config;
 }
 
-Library::Library(const std::filesystem::path& path) {
+Library::Library(const fs::path& path) {
   Functions& all = functions_;
   open_library(required(), path,
                {{"ncclGetVersion", all.version},
@@ -50,9 +50,9 @@ ncclUniqueId Library::make_unique_id() const {
   ncclUniqueId id{};
   const ncclResult_t result = functions_.unique_id(&id);
   if (result == ncclSuccess) return id;
-  throw Error(ErrorKind::device, "NCCL: no id for a new group: " + text_of(result, nullptr) +
-                                     "; check that this machine has a network interface, and "
-                                     "check NCCL_SOCKET_IFNAME");
+  throw device_error(
+      "NCCL: no id for a new group: " + text_of(result, nullptr) +
+      "; check that this machine has a network interface, and check NCCL_SOCKET_IFNAME");
 }
 
 namespace {

@@ -4,11 +4,10 @@
 
 #include <nccl.h>
 
-#include <chrono>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "base/filesystem.h"
 #include "base/shared_library.h"
 
 namespace trainyard::nccl {
@@ -52,7 +51,7 @@ class Library {
 
   /// Opens the library at `path` (or of that name, if the loader finds it). Throws Error{device} if
   /// it cannot be opened, lacks a function, or is older than kLeastVersion.
-  explicit Library(const std::filesystem::path& path);
+  explicit Library(const fs::path& path);
   /// One with these functions.
   explicit Library(const Functions& functions) : functions_(functions) {}
 
