@@ -11,6 +11,7 @@
 
 #include "data/sets/dataset.h"
 #include "data/sets/separated_rows.h"
+#include "data/sets/source.h"
 
 namespace trainyard {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/diagnostics.h"
 #include "run/config/losses.h"
 
