@@ -32,7 +32,7 @@ const std::vector<Row>& table() {
       {"data/images", {"base", "config"}},
       {"data/sets", {"base", "tensor", "config", "formats", "data/images"}},
       {"data/text", {"base", "config", "formats", "data/sets"}},
-      {"data/augment", {"base", "tensor", "launcher", "config", "data/sets"}},
+      {"data/augment", {"base", "tensor", "launcher", "config", "data/sets", "data/images"}},
       {"data/feed", {"base", "tensor", "launcher", "device", "data/sets", "data/augment"}},
       {"data", {"data/sets", "data/text", "data/augment"}},
       {"optim", {"base", "tensor", "launcher", "config", "ops", "compute"}},
