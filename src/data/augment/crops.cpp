@@ -131,7 +131,7 @@ SpatialTransform RandomResizedCrop::eval_step(const Shape& shape) const {
 SpatialTransform RandomResizedCrop::resized_window(const Shape& shape, const ImageWindow& window,
                                                    const ImageBox& part) const {
   const auto [height, width] = options_.size;
-  const auto filter = static_cast<ResizeFilter>(static_cast<int>(options_.filter) - 1);
+  const auto filter = static_cast<ResizeFilter>(options_.filter);
   SpatialTransform step = identity_step(shape);
   step.out_h = static_cast<std::int32_t>(height);
   step.out_w = static_cast<std::int32_t>(width);

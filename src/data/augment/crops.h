@@ -50,10 +50,11 @@ class CenterCrop final : public Augmentation {
   config::Pair size_;
 };
 
-/// The filters whose coefficients are sums and products: every device has the same bits.
-enum class CropFilter { none, box, bilinear, bicubic };
+/// Those of ResizeFilter whose coefficients are sums and products, so that all devices have the same
+/// bits.
+enum class CropFilter { box, bilinear, bicubic, none };
 [[nodiscard]] constexpr config::Words<CropFilter> words(CropFilter) {
-  return {"none", "box", "bilinear", "bicubic"};
+  return {"box", "bilinear", "bicubic", "none"};
 }
 
 struct RandomResizedCropOptions {
