@@ -197,7 +197,7 @@ __attribute__((target("avx2"))) void stream_lines(std::byte* to, const std::byte
 /// Single-precision fused multiply-add throughput of this machine's vector units on `threads`
 /// threads, in GFLOP/s: a loop on registers only.
 double measure_peak_gflops(int threads, const SecondsNow& now) {
-  constexpr std::int64_t kRounds = 4'000'000;
+  constexpr std::int64_t kFmaRounds = 4'000'000;
   const bool wide = processor_has_avx512();
   const double lanes = wide ? 16 : 8;
   double best = 0;
@@ -206,13 +206,13 @@ double measure_peak_gflops(int threads, const SecondsNow& now) {
     const double begin = now();
     parallel_ranges(threads, threads, 1, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t thread = first; thread < last; ++thread) {
-        sink[thread] = wide ? fma_loop_avx512(kRounds) : fma_loop_avx2(kRounds);
+        sink[thread] = wide ? fma_loop_avx512(kFmaRounds) : fma_loop_avx2(kFmaRounds);
       }
     });
     const double seconds = now() - begin;
     // The sums are never negative; using them keeps the loops from being optimised away.
     if (sink[0] < 0) return 0;
-    best = std::max(best, 2.0 * lanes * kChains * kRounds * threads / seconds * 1e-9);
+    best = std::max(best, 2.0 * lanes * kChains * kFmaRounds * threads / seconds * 1e-9);
   }
   return best;
 }

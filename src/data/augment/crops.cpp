@@ -91,10 +91,10 @@ ImageWindow RandomResizedCrop::window(const SampleKey& key, std::uint32_t draw,
 }
 
 Affine RandomResizedCrop::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
-  const ImageWindow from = window(key, draw, shape);
-  Affine map = resized({shape[0], from.h, from.w}, output_shape(shape));
-  map.y0 += static_cast<double>(from.y);
-  map.x0 += static_cast<double>(from.x);
+  const ImageWindow part = window(key, draw, shape);
+  Affine map = resized({shape[0], part.h, part.w}, output_shape(shape));
+  map.y0 += static_cast<double>(part.y);
+  map.x0 += static_cast<double>(part.x);
   return map;
 }
 
@@ -113,8 +113,8 @@ Affine RandomResizedCrop::eval_map(const Shape& shape) const {
 SpatialTransform RandomResizedCrop::step(const SampleKey& key, std::uint32_t draw,
                                          const Shape& shape) const {
   if (!filters()) return Warp::step(key, draw, shape);
-  const ImageWindow from = window(key, draw, shape);
-  return resized_window(shape, from, whole_box({from.h, from.w}));
+  const ImageWindow part = window(key, draw, shape);
+  return resized_window(shape, part, whole_box({part.h, part.w}));
 }
 
 SpatialTransform RandomResizedCrop::eval_step(const Shape& shape) const {
