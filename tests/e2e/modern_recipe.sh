@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What today's recipes draw and keep between steps: mixed samples, random augmentations, dropped branches, Muon,
-# an average of the weights and slow weights. The results are the same on any ranks and after a kill.
+# What recipes of today draw and keep between steps: repeated and mixed samples, random augmentations,
+# dropped branches, Muon, an average of the weights and slow weights. The results are the same on any
+# ranks and after a kill.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -23,7 +24,7 @@ network:
     - dense: 3
     - softmax
 data:
-  train: {source: synthetic, shape: [3, 8, 8], classes: 3, size: 64, learnable: true}
+  train: {source: synthetic, shape: [3, 8, 8], classes: 3, size: 64, learnable: true, sampler: {repeats: 2}}
   val: {source: synthetic, shape: [3, 8, 8], classes: 3, size: 30, split: test, learnable: true}
   preprocess: [mean_rgb: train, std_rgb: train]
   augment: [trivial_augment]
@@ -48,15 +49,17 @@ expect_part() {
   expect_other_file "$part/weights/last.safetensors" with/weights/last.safetensors
 }
 
-begin "mixup, TrivialAugment, drop path, Muon and an average have the same bytes on any ranks and after a kill"
-write_recipe "average: {ema: 0.95}"
+begin "repeats, mixup, TrivialAugment, drop path, Muon and an average have the same bytes on any ranks and after a kill"
+write_recipe "average: {ema: 0.95, every: 2}"
 expect_same_bytes --set epochs=40
 run "${quick[@]}" run.yaml --out with
 expect_code 0
 expect_part mix --set data.mix=off
 expect_part augment --set 'data.augment=[]'
 expect_part optimizer --set 'optimizer={adamw: {lr: 0.003}}'
+expect_part every --set average.every=1
 expect_part average --set average=off
+expect_part repeats --set data.train.sampler=off
 sed -i 's/, drop_path: 0.3//' run.yaml
 expect_part drop_path
 
