@@ -22,8 +22,8 @@ optimizer: sgd
 epochs: $side // 8
 )";
 
-std::string refused(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
-  return refusal([&] { static_cast<void>(read_run(yaml, overrides)); });
+std::string refused_vars(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+  return trainyard::test::refusal([&] { static_cast<void>(read_run(yaml, overrides)); });
 }
 
 }  // namespace
@@ -48,12 +48,12 @@ TEST_CASE("a run's vars are names in the vars of its network, but not in an inli
 }
 
 TEST_CASE("vars that no expression uses, and others than a map, are refused") {
-  CHECK(refused(kRun, {"vars.clases=5"})
+  CHECK(refused_vars(kRun, {"vars.clases=5"})
             .find("no expression in the run file uses 'clases'; did you "
                   "mean 'classes'?") != std::string::npos);
-  CHECK(refused(std::string(kTinyRun) + "vars: 4\n")
+  CHECK(refused_vars(std::string(kTinyRun) + "vars: 4\n")
             .find("'vars' must be a map of names and values, such as {classes: 100}, found") !=
         std::string::npos);
-  CHECK(refused(std::string(kTinyRun) + "seed: $n\n").find("unknown name 'n'") !=
+  CHECK(refused_vars(std::string(kTinyRun) + "seed: $n\n").find("unknown name 'n'") !=
         std::string::npos);
 }
