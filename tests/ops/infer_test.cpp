@@ -16,7 +16,7 @@ using config::Profile;
 
 namespace {
 
-std::string config_error(const std::string& yaml) {
+std::string error_of_config(const std::string& yaml) {
   try {
     static_cast<void>(test::op_from(yaml));
   } catch (const Error& error) {
@@ -274,8 +274,9 @@ TEST_CASE("transposed convolutions that cut everything off, or pad twice, are an
         "6 input channels are not divisible by 4 groups");
   CHECK(shape_error("{conv_transpose: [8, 3]}", {{4, 6}}) ==
         "expects images [batch, channels, height, width], found [4, 6]");
-  CHECK(config_error("{conv_transpose: {filters: 8, kernel: 3, stride: 2, output_pad: [1, 2]}}") ==
-        "test.yaml:1:69: 'output_pad' must be below the stride [2, 2], found [1, 2]");
+  CHECK(
+      error_of_config("{conv_transpose: {filters: 8, kernel: 3, stride: 2, output_pad: [1, 2]}}") ==
+      "test.yaml:1:69: 'output_pad' must be below the stride [2, 2], found [1, 2]");
 }
 
 TEST_CASE("windows that do not fit are an error") {
@@ -313,21 +314,21 @@ TEST_CASE("branches that differ are an error naming both shapes") {
 }
 
 TEST_CASE("attributes out of range are errors at their position") {
-  CHECK(config_error("{conv: {filters: 8}}") == "test.yaml:1:6: missing key 'kernel' in 'conv'");
-  CHECK(config_error("{conv: {filters: 0, kernel: 3}}") ==
+  CHECK(error_of_config("{conv: {filters: 8}}") == "test.yaml:1:6: missing key 'kernel' in 'conv'");
+  CHECK(error_of_config("{conv: {filters: 0, kernel: 3}}") ==
         "test.yaml:1:22: 'filters' must be a whole number from 1 to 16777216, found number 0");
-  CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: same_uper}}") ==
+  CHECK(error_of_config("{conv: {filters: 8, kernel: 3, pad: same_uper}}") ==
         "test.yaml:1:41: 'pad' must be one of valid, same_upper, same_lower, same_symmetric, found "
         "text 'same_uper'; did you mean 'same_upper'?");
   CHECK(
-      config_error("{conv: {filters: 8, kernel: 3, pad: -1}}") ==
+      error_of_config("{conv: {filters: 8, kernel: 3, pad: -1}}") ==
       "test.yaml:1:41: 'pad' must be a whole number from 0 to 65536 or two of them, [h, w], found "
       "number -1");
-  CHECK(config_error("{bn: {eps: 0}}") ==
+  CHECK(error_of_config("{bn: {eps: 0}}") ==
         "test.yaml:1:16: 'eps' must be a number above 0, found number 0");
-  CHECK(config_error("{bn: {momentum: 2}}") ==
+  CHECK(error_of_config("{bn: {momentum: 2}}") ==
         "test.yaml:1:21: 'momentum' must be a number from 0 to 1, found number 2");
-  CHECK(config_error("{max_pool: {size: 2, count_pad: true}}") ==
+  CHECK(error_of_config("{max_pool: {size: 2, count_pad: true}}") ==
         "test.yaml:1:26: unknown key 'count_pad' in 'max_pool'; its keys are size, stride, pad, "
         "ceil");
 }
