@@ -20,30 +20,37 @@ those:
 """
 import math
 import sys
+from functools import partial
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from cifar_networks import airbench94, convmixer, densenet, mobilenet_v2, wide_resnet
 from muon_forms import AirbenchMuon, flattened
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 MASK = np.uint64(0xFFFFFFFF)
 STEPS = 10
+LAYERS = 4  # RandomStream::layer
 SETS = 2  # sets of images
 MOVES = 20  # moves of the weights, a set of images
 
 
-def philox(key, counters):
-    """First word of Philox4x32-10 for 32-bit key (key, 0) and counters (c, 0, 0, 0)."""
-    c0 = counters.astype(np.uint64)
-    c1, c2, c3 = (np.zeros_like(c0) for _ in range(3))
-    k0, k1 = np.uint64(key), np.uint64(0)
+def philox4(key, counters):
+    """The four words of Philox4x32-10 for two words of the key and four counters, each a number or an array."""
+    k0, k1 = (np.uint64(word) for word in key)
+    c0, c1, c2, c3 = (np.asarray(counter, np.uint64) for counter in counters)
     for _ in range(10):
         p0, p1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
         c0, c1, c2, c3 = ((p1 >> np.uint64(32)) ^ c1 ^ k0, p1 & MASK,
                           (p0 >> np.uint64(32)) ^ c3 ^ k1, p0 & MASK)
         k0, k1 = (k0 + np.uint64(0x9E3779B9)) & MASK, (k1 + np.uint64(0xBB67AE85)) & MASK
-    return c0
+    return c0, c1, c2, c3
+
+
+def philox(key, counters):
+    """First word for the key (key, 0) and counters (c, 0, 0, 0)."""
+    return philox4((key, 0), (counters, 0, 0, 0))[0]
 
 
 def key_of(name):
@@ -64,6 +71,7 @@ class Network:
 
     def __init__(self, fixed=False):
         self.parameters, self.decayed, self.fixed = {}, [], fixed
+        self.samples = None  # indices of the batch's samples in their data set
 
     def parameter(self, name, shape, bound, centre=0.0):
         if name not in self.parameters:
@@ -85,8 +93,8 @@ class Network:
         margin = kernel // 2 if pad == "symmetric" else 0
         return F.conv2d(x, weight, bias, stride, margin, groups=groups)
 
-    def bn(self, path, x, eps=1e-3):
-        gamma = self.parameter(path + ".gamma", (x.shape[1],), 0.25, 1.0)
+    def bn(self, path, x, eps=1e-3, scale=True):
+        gamma = self.parameter(path + ".gamma", (x.shape[1],), 0.25, 1.0) if scale else None
         beta = self.parameter(path + ".beta", (x.shape[1],), 0.1)
         if self.fixed:
             mean, variance = (torch.tensor((noise(f"{path}.running_{name}", (x.shape[1],)) * bound + centre)
@@ -95,14 +103,21 @@ class Network:
             return F.batch_norm(x, mean, variance, gamma, beta, training=False, eps=eps)
         return F.batch_norm(x, None, None, gamma, beta, training=True, eps=eps)
 
-    def dense(self, path, x, units):
-        return self.each(path, x.flatten(1), units)
+    def drop_path(self, path, x, rate):
+        """train's draws for the samples of its first epoch with the seed 0 (src/compute/elementwise/draws.h)."""
+        key = philox4((0, LAYERS << 24), (0, 0, 0, key_of(path)))
+        drawn = philox4(key[:2], (0, 0, self.samples, 0))[0]
+        factors = (drawn >= np.uint64(round(rate * 2 ** 32))) / (1 - rate)
+        return x * torch.tensor(factors)[:, None, None, None].to(x.dtype)
 
-    def each(self, path, x, units):
+    def dense(self, path, x, units, bias=True):
+        return self.each(path, x.flatten(1), units, bias)
+
+    def each(self, path, x, units, bias=True):
         """A dense layer on the last axis."""
         bound = math.sqrt(6.0 / (x.shape[-1] + units))
         weight = self.parameter(path + ".weight", (units, x.shape[-1]), bound)
-        return F.linear(x, weight, self.parameter(path + ".bias", (units,), 0.1))
+        return F.linear(x, weight, self.parameter(path + ".bias", (units,), 0.1) if bias else None)
 
     def embedding(self, path, tokens, vocabulary, units):
         bound = math.sqrt(6.0 / (vocabulary + units))
@@ -303,9 +318,13 @@ def two_losses(outputs, labels):
     return main + 0.25 * aux
 
 
+def soft_cross_entropy(output, targets, **keys):
+    return F.cross_entropy(output, targets.to(output.dtype), **keys)
+
+
 def mixed_losses(outputs, targets):
     """Of soft targets, smoothed by a number that float32 has; the auxiliary one counts a quarter."""
-    main, aux = (F.cross_entropy(output, targets.to(output.dtype), label_smoothing=0.125) for output in outputs)
+    main, aux = (soft_cross_entropy(output, targets, label_smoothing=0.125) for output in outputs)
     return main + 0.25 * aux
 
 
@@ -371,17 +390,30 @@ def airbench(parameters, rate):
             torch.optim.SGD(rest, lr=rate, momentum=0.9)]
 
 
-class Lookahead:
-    """SGD whose slow weights are pulled after every few steps, by pull(steps so far), and copied back."""
+class Until:
+    """An optimizer's first steps."""
 
-    def __init__(self, parameters, rate, every, pull):
+    def __init__(self, optimizer, steps):
+        self.optimizer, self.left = optimizer, steps
+
+    def step(self):
+        self.left -= 1
+        if self.left >= 0:
+            self.optimizer.step()
+
+
+class Lookahead:
+    """Slow weights that are pulled after every few steps of `optimizers`, by pull(steps so far), and copied back."""
+
+    def __init__(self, parameters, optimizers, every, pull):
         self.fast, self.every, self.pull, self.steps = list(parameters.values()), every, pull, 0
         self.slow = [p.detach().clone() for p in self.fast]
-        self.sgd = torch.optim.SGD(self.fast, lr=rate, momentum=0.9)
+        self.optimizers = optimizers
 
     @torch.no_grad()
     def step(self):
-        self.sgd.step()
+        for optimizer in self.optimizers:
+            optimizer.step()
         self.steps += 1
         if self.steps % self.every == 0:
             for slow, fast in zip(self.slow, self.fast):
@@ -389,21 +421,54 @@ class Lookahead:
                 fast.copy_(slow)
 
 
+def sgd(parameters, rate, **keys):
+    return [torch.optim.SGD(parameters.values(), lr=rate, **{"momentum": 0.9, **keys})]
+
+
 def lookahead(parameters, rate):
-    return [Lookahead(parameters, rate, 3, lambda steps: 0.5)]
+    return [Lookahead(parameters, sgd(parameters, rate), 3, lambda steps: 0.5)]
 
 
 def scheduled_lookahead(parameters, rate):
     """The decay of airbench94.py, of another period."""
-    return [Lookahead(parameters, rate, 2, lambda steps: 1 - 0.95 ** 2 * (steps / STEPS) ** 3)]
+    return [Lookahead(parameters, sgd(parameters, rate), 2, lambda steps: 1 - 0.95 ** 2 * (steps / STEPS) ** 3)]
 
 
-# Optimizers that are not SGD, by network.
+def airbench94_groups(parameters, rate):
+    """The groups of airbench94.py and its Lookahead, as configs/airbench94_cifar10.yaml states them: the weight of the
+    first layer stays, and its bias is trained for three steps."""
+    betas = {name: p for name, p in parameters.items() if name.endswith(".beta")}
+    first = {name: p for name, p in parameters.items() if name == "conv1.bias"}
+    rest = {name: p for name, p in parameters.items() if name not in betas and not name.startswith("conv1.")}
+    keys = {"momentum": 0.85, "nesterov": True, "weight_decay": 1.33044e-3}
+    optimizers = [*sgd(rest, rate, **keys), *sgd(betas, 64 * rate, **{**keys, "weight_decay": 2.0788e-5}),
+                  Until(*sgd(first, rate, **keys), 3)]
+    return [Lookahead(parameters, optimizers, 5, lambda steps: 1 - 0.95 ** 5 * (steps / STEPS) ** 3)]
+
+
+def airbench_and_sgd(parameters, rate):
+    """Muon as airbench has it for the filters, SGD with Nesterov's momentum for the rest."""
+    rest = {name: p for name, p in parameters.items() if p.dim() != 4}
+    return [AirbenchMuon([p for p in parameters.values() if p.dim() == 4], lr=0.24, momentum=0.6, nesterov=True),
+            *sgd(rest, rate, nesterov=True, weight_decay=1e-4)]
+
+
+def adamw(parameters, rate):
+    return [torch.optim.AdamW(parameters.values(), lr=rate, weight_decay=0.005)]
+
+
+# Optimizers that are not SGD with momentum 0.9 alone, by network.
 OPTIMIZERS = {"muon": muon_and_adamw, "airbench": airbench, "lookahead": lookahead,
-              "scheduled_lookahead": scheduled_lookahead}
+              "scheduled_lookahead": scheduled_lookahead, "airbench94": airbench94_groups,
+              "wide_resnet": partial(sgd, nesterov=True, weight_decay=5e-4), "densenet": airbench_and_sgd,
+              "convmixer": adamw, "mobilenet_v2": partial(sgd, weight_decay=5e-4)}
 
 # Losses that are not the cross-entropy, by network.
-LOSSES = {"two_heads": two_losses, "sequence": every_position, "mixed": mixed_losses}
+LOSSES = {"two_heads": two_losses, "sequence": every_position, "mixed": mixed_losses,
+          "airbench94": partial(F.cross_entropy, label_smoothing=0.2), "convmixer": soft_cross_entropy}
+
+# Networks whose samples are mixed in pairs.
+MIXED = ("mixed", "convmixer")
 
 # Tokens of a sample and their vocabulary, of networks that read tokens: a label for each of them.
 # In double alone: float32's rounding of the losses of 12 positions is more than the spread of its steps.
@@ -418,7 +483,10 @@ CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 
          ("sequence", sequence, 20.0, 6, 0), ("mixed", two_heads, 0.05, 8, 16),
          ("fixed_statistics", grouped, 0.005, 4, 16),
          ("muon", matrices, 0.02, 8, 16), ("airbench", matrices, 0.01, 8, 16),
-         ("lookahead", matrices, 0.05, 8, 0), ("scheduled_lookahead", matrices, 0.05, 8, 0))
+         ("lookahead", matrices, 0.05, 8, 0), ("scheduled_lookahead", matrices, 0.05, 8, 0),
+         ("airbench94", airbench94, 0.02, 2, 0), ("wide_resnet", wide_resnet, 0.005, 4, 8),
+         ("densenet", densenet, 0.02, 4, 0), ("convmixer", convmixer, 0.05, 4, 16),
+         ("mobilenet_v2", mobilenet_v2, 0.003, 4, 16))
 
 # Networks whose batch norms have fixed statistics.
 FIXED = ("fixed_statistics",)
@@ -459,7 +527,7 @@ def data_of(name, images_set, batch):
                 classes(f"{name}.labels{images_set}", vocabulary, *shape))
     images = noise(f"{name}.images{images_set}", (STEPS, batch, 3, 32, 32)).astype(np.float32)
     labels = classes(f"{name}.labels{images_set}", 10, STEPS, batch)
-    if name == "mixed":
+    if name in MIXED:
         images, labels = (torch.tensor(array) for array in mixed(name, images_set, images, labels.numpy()))
         return images, labels
     return torch.tensor(images), labels
@@ -476,6 +544,7 @@ def train(case, images_set, dtype, moved=None):
         return (x, steps[step]) if name in LENGTHS else x
 
     net = Network(name in FIXED)
+    net.samples = np.arange(batch)
     forward(net, given(0, torch.float32))
     if moved is not None:
         for key, value in net.parameters.items():
@@ -484,13 +553,13 @@ def train(case, images_set, dtype, moved=None):
             net.parameters[key] = torch.nextafter(value, towards)
     for key, value in net.parameters.items():
         net.parameters[key] = value.to(dtype).requires_grad_()
-    optimizers = (OPTIMIZERS[name](net.parameters, rate) if name in OPTIMIZERS else
-                  [torch.optim.SGD(net.parameters.values(), lr=rate, momentum=0.9)])
+    optimizers = OPTIMIZERS.get(name, sgd)(net.parameters, rate)
     losses = []
     loss_of = LOSSES.get(name, F.cross_entropy)
     for step in range(STEPS):
         for value in net.parameters.values():
             value.grad = None
+        net.samples = step * batch + np.arange(batch)
         logits = forward(net, given(step, dtype))
         loss = loss_of(logits, labels[step])
         # In double from the logits, lest the loss's own rounding hide a small spread.

@@ -106,6 +106,56 @@ inline const std::string kRoot = TY_SOURCE_DIR;
   return golden;
 }
 
+/// Today's networks with the optimizers of their recipes; sgd() is that of most.
+[[nodiscard]] inline std::string sgd(const std::string& keys) {
+  return "{sgd: {lr: $rate, decay_on: [kernel, bias, gamma, beta], " + keys + "}}";
+}
+/// The weights of airbench94's first layer stay, and its bias is trained for three steps.
+[[nodiscard]] inline Golden airbench94() {
+  Golden golden = load_golden("airbench94", "airbench94.yaml", "{}");
+  golden.smoothing = 0.2;
+  golden.optimizer = sgd("momentum: 0.85, nesterov: true, weight_decay: 1.33044e-3");
+  golden.parameters =
+      "{'*.beta': {lr_mult: 64, weight_decay: 2.0788e-5}, conv1.weight: {lr_mult: 0}, "
+      "conv1.bias: {until: 3 epochs}}";
+  golden.lookahead =
+      "{every: 5, pull: 1, schedule: {expression: $1 - 0.95**5 * ((step + 1) / steps)**3}}";
+  return golden;
+}
+/// Branches of samples at random are dropped.
+[[nodiscard]] inline Golden wide_resnet() {
+  Golden golden = load_golden("wide_resnet", "wide_resnet_cifar.yaml",
+                              "{vars: {n: 2, k: 1}, blocks: {branch: {layers: [fan_out_conv: {f: "
+                              "$f, s: $s}, bn, relu, fan_out_conv: $f, drop_path: 0.25]}}}");
+  golden.optimizer = sgd("momentum: 0.9, nesterov: true, weight_decay: 5e-4");
+  return golden;
+}
+/// Muon for the filters.
+[[nodiscard]] inline Golden densenet() {
+  Golden golden = load_golden("densenet", "densenet_cifar.yaml", "{vars: {n: 3, k: 4}}");
+  golden.optimizer = sgd("momentum: 0.9, nesterov: true, weight_decay: 1e-4");
+  golden.parameters =
+      "{'*conv*.weight': {optimizer: {muon: {form: airbench, lr: 0.24, momentum: 0.6}}}}";
+  return golden;
+}
+/// Mixed samples.
+[[nodiscard]] inline Golden convmixer() {
+  Golden golden = load_golden("convmixer", "convmixer_cifar.yaml", "{vars: {width: 24, depth: 2}}");
+  golden.mixed = true;
+  golden.optimizer =
+      "{adamw: {lr: $rate, form: torch, epsilon: 1e-8, weight_decay: 0.005, decay_on: [kernel, "
+      "bias, gamma, beta]}}";
+  return golden;
+}
+[[nodiscard]] inline Golden mobilenet_v2() {
+  Golden golden = load_golden("mobilenet_v2", "mobilenet_v2_cifar.yaml",
+                              "{vars: {stages: [{expand: 1, channels: 32, f: 16, n: 1, s: 2}, "
+                              "{expand: 6, channels: 16, f: 24, n: 2, s: 2}, "
+                              "{expand: 6, channels: 24, f: 32, n: 1, s: 2}]}}");
+  golden.optimizer = sgd("momentum: 0.9, weight_decay: 5e-4");
+  return golden;
+}
+
 /// PyTorch's LSTM, and Keras's gates by their formula.
 [[nodiscard]] inline Golden recurrent() {
   return load_golden("recurrent", "../tests/golden/recurrent.yaml",

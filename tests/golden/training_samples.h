@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct Losses {
 struct Golden {
   std::string name;
   std::string file;       // file of the network
-  std::string overrides;  // overrides of its vars
+  std::string overrides;  // what is merged into it
   double rate = 0;
   Losses in_double;
   Losses in_float;
@@ -74,6 +75,7 @@ class Samples {
     draw(tokens_, token_key_, classes_, step);
     draw(labels_, label_key_, classes_, step);
     draw(lengths_, length_key_, kImageSteps, step);
+    std::iota(index_.begin(), index_.end(), step * batch_);
     Batch batch{.images = images_,
                 .fields = {std::as_bytes(std::span(labels_))},
                 .sample_index = index_,

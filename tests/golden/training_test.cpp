@@ -94,12 +94,9 @@ Graph without_dropout(const Graph& graph) {
 }
 
 TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
-  config::Diagnostics diagnostics;
-  const config::Node overrides = config::parse_yaml(golden.overrides, "overrides");
   const config::Node network =
-      with_overrides(load_network(kRoot + "/models/" + golden.file), overrides.find("vars"),
-                     overrides.find("defaults"), diagnostics);
-  diagnostics.raise();
+      config::merged(load_network(kRoot + "/models/" + golden.file),
+                     config::parse_yaml(golden.overrides, "overrides"), {});
   Graph graph = without_dropout(build_graph(network, {.batch = batch}));
   for (Node& node : graph.nodes) {
     if (!golden.fixed_statistics || node.signature.statistics.empty()) continue;
@@ -271,6 +268,24 @@ TEST_CASE("Keras's ResNet v2 through oneDNN stays within float32 rounding of PyT
 TEST_CASE("grouped bottlenecks through oneDNN stay within float32 rounding of PyTorch") {
   check_cpu(grouped());
 }
+TEST_CASE("airbench94 with its groups and Lookahead follows PyTorch in float64") {
+  check_reference(airbench94());
+}
+TEST_CASE("a wide ResNet with dropped branches follows PyTorch in float64") {
+  check_reference(wide_resnet());
+}
+TEST_CASE("DenseNet-BC with Muon follows PyTorch in float64") { check_reference(densenet()); }
+TEST_CASE("ConvMixer with mixed samples and AdamW follows PyTorch in float64") {
+  check_reference(convmixer());
+}
+TEST_CASE("MobileNetV2 follows PyTorch in float64") { check_reference(mobilenet_v2()); }
+TEST_CASE("a wide ResNet with dropped branches through oneDNN stays within float32 rounding") {
+  check_cpu(wide_resnet());
+}
+TEST_CASE("ConvMixer with mixed samples through oneDNN stays within float32 rounding") {
+  check_cpu(convmixer());
+}
+TEST_CASE("MobileNetV2 through oneDNN stays within float32 rounding") { check_cpu(mobilenet_v2()); }
 TEST_CASE("recurrent layers on the reference device follow PyTorch in float64") {
   check_reference(recurrent());
 }
