@@ -54,7 +54,7 @@ begin "every augmentation of the data page computes a batch as it is written the
 extract run
 # shellcheck disable=SC2016 # backticks of Markdown
 sed -n '/^| augmentation | effect |/,/^$/p' "$source_dir/docs/language/data.md" | cut -d'|' -f2 | grep -o '`[^`]*: [^`]*`' | tr -d '`' >examples
-expect_equal "$(grep -c '' examples)" 28
+expect_equal "$(grep -c '' examples)" 29
 while read -r example; do
   case $example in
     resize* | random_resized_crop* | center_crop*) augment="[$example, center_crop: 32]" ;;

@@ -50,8 +50,8 @@ class CenterCrop final : public Augmentation {
   config::Pair size_;
 };
 
-/// Those of ResizeFilter whose coefficients are sums and products, so that all devices have the same
-/// bits.
+/// The filters whose coefficients are sums and products, in the order of ResizeFilter: all devices
+/// have the same bits.
 enum class CropFilter { box, bilinear, bicubic, none };
 [[nodiscard]] constexpr config::Words<CropFilter> words(CropFilter) {
   return {"box", "bilinear", "bicubic", "none"};

@@ -242,15 +242,16 @@ void declare(Fields& fields, SamplerConfig& sampler) {
                "repeated augmentation: an epoch takes a part 1 / repeats of the samples, each that "
                "often, augmented differently; not with 'balanced'",
                {.minimum = 1, .maximum = 1000});
-  if (sampler.repeats > 1 && fields.given("balanced")) {
-    fields.error("repeats",
-                 "'repeats' and 'balanced' exclude each other: both say how often a "
-                 "sample comes; remove one of the two");
-  }
+  if (sampler.repeats > 1) sampler.balanced = 0;
   fields.field("balanced", sampler.balanced,
                "1: samples of every class are equally frequent; 0: as they are; between: in "
                "proportion to count^(1 - balanced)",
                {.minimum = 0, .maximum = 1});
+  if (sampler.repeats > 1 && sampler.balanced > 0) {
+    fields.error("repeats",
+                 "'repeats' and 'balanced' exclude each other: both say how often a sample comes; "
+                 "remove one of the two");
+  }
 }
 
 void declare(Fields& fields, SplitConfig& split) {

@@ -147,7 +147,7 @@ void declare(config::Fields& fields, OutputConfig& output);
 
 /// How the samples of an epoch are drawn, in place of each once.
 struct SamplerConfig {
-  double balanced = 1;       // strength, see BalancedSampler; without repeats
+  double balanced = 1;       // strength, see BalancedSampler; 0 with repeats
   std::int64_t repeats = 1;  // see EpochOrder
 };
 
