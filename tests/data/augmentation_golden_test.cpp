@@ -192,6 +192,33 @@ TEST_CASE("random_erasing draws torchvision's windows") {
   }
 }
 
+TEST_CASE("augmentations have torchvision's defaults") {
+  const auto read = [](const std::string& text) {
+    return augmentation_of(config::parse_yaml("augment: {" + text + "}", "t.yaml"));
+  };
+  const auto amount_of = [&](const std::string& text, std::int64_t index = 0) {
+    std::vector<ColourTransform> steps(4);
+    read(text)->colours({.index = index}, 0, {3, 7, 10}, steps.data());
+    return steps[0].amount[0];
+  };
+  CHECK(amount_of("solarize: {probability: 1}") == 128);
+  CHECK(amount_of("posterize: {probability: 1}") == 16);
+  CHECK(amount_of("cutout: 3") == 0);
+  CHECK(read("rand_augment: {}")->colour_transforms() == 2);
+  for (std::int64_t index = 0; index < 50; ++index) {
+    CHECK(amount_of("rand_augment: {}", index) == amount_of("rand_augment: [2, 9]", index));
+  }
+}
+
+TEST_CASE("solarize takes any number of channels, grayscale 1 or 3") {
+  const auto shaped = [](const std::string& name, const Shape& shape) {
+    return augmentation_of(config::parse_yaml("augment: " + name, "t.yaml"))->output_shape(shape);
+  };
+  CHECK(shaped("solarize", {2, 4, 4}) == Shape{2, 4, 4});
+  CHECK(shaped("grayscale", {1, 4, 4}) == Shape{1, 4, 4});
+  CHECK_THROWS_AS((void)shaped("grayscale", {2, 4, 4}), Error);
+}
+
 TEST_CASE("augmentations as a run file names them draw and change what their formulas say") {
   for (const config::Node& row : goldens("augmentations.yaml").items) {
     CAPTURE(row.where.text());

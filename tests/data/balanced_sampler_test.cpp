@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/philox.h"
 #include "data/augment/flip.h"
 #include "data/feed/feeder.h"
 #include "data/sets/epoch_order.h"
@@ -141,6 +142,17 @@ TEST_CASE("classes share an epoch in proportion to count^(1 - strength)") {
     }
     // A share's whole numbers have a deviation of at most 1/2.
     for (int c = 0; c < 3; ++c) CHECK(mean[c] == doctest::Approx(one.shares[c]).epsilon(2e-3));
+  }
+}
+
+TEST_CASE("half a sample is rounded by a draw of the epoch") {
+  const std::vector<std::int32_t> labels{0, 0, 0, 1, 1, 1, 1};
+  for (std::uint32_t epoch = 0; epoch < 20; ++epoch) {
+    const Samples samples =
+        BalancedSampler(labels, 2, 1).epoch({.seed = 5, .epoch = epoch, .size = 7});
+    const bool up = random4(5, RandomStream::order, epoch, 10, 0).word[1] >= 1U << 31;
+    const auto first = [](std::int64_t sample) { return index_of_drawn(sample) < 3; };
+    CHECK(std::ranges::count_if(samples, first) == (up ? 4 : 3));
   }
 }
 

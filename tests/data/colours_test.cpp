@@ -36,17 +36,18 @@ std::vector<std::shared_ptr<const Augmentation>> augmented(Member... members) {
   return list;
 }
 
-/// An image of ones after a step.
-Values erased_by(const ColourTransform& step) {
-  Values image(48, 1);
+/// An image of 4 x 4 pixels after a step.
+Values changed(Values image, const ColourTransform& step) {
   run_program(SampleProgram{.samples = image.data(),
-                            .channels = 3,
+                            .channels = std::ssize(image) / 16,
                             .plane = 16,
                             .width = 4,
                             .colours = &step,
                             .colour_transforms = 1});
   return image;
 }
+/// One of ones.
+Values erased_by(const ColourTransform& step) { return changed(Values(48, 1), step); }
 
 /// True if element `i` of this image is in the step's box.
 bool in_box(const ColourTransform& step, std::size_t i) {
@@ -85,6 +86,19 @@ TEST_CASE("channel_shift and brightness draw from their ranges, each channel on 
   CHECK((least >= 0.5 && least < 0.51 && most <= 1.5 && most > 1.49));
 }
 
+TEST_CASE("brightness raises negative values to 0, and stretches the largest to 255") {
+  const auto changed_to = [](float a, float b, float c) {
+    Values image(16, b);
+    image[0] = a;
+    image[15] = c;
+    image = changed(image, {.change = Stretch::kNumber, .amount = {0.5F}});
+    return Values{image[0], image[1], image[15]};
+  };
+  // 63.75, 127.5 and 255, rounded down, halved and rounded down again.
+  CHECK(changed_to(2, 4, 8) == Values{31, 63, 127});
+  CHECK(changed_to(-2, 0, 6) == Values{0, 31, 127});
+}
+
 TEST_CASE("colour_jitter makes its changes in every order") {
   std::set<std::vector<std::uint32_t>> orders;
   const ColourJitter jitter({.brightness = 0.4, .contrast = 0.3, .saturation = 2, .hue = 0.1});
@@ -101,7 +115,31 @@ TEST_CASE("colour_jitter makes its changes in every order") {
     orders.insert(order);
   }
   CHECK(orders.size() == 24);
+  const Random4 amounts = augment_words({.seed = 1, .index = 3}, 0);
+  const Random4 turns = augment_words({.seed = 1, .index = 3}, 0, 1);
+  const auto within = [&](double least, double most, int word) {
+    return static_cast<float>(uniform(least, most, amounts.word[word]));
+  };
+  std::vector<std::pair<std::uint32_t, float>> expected{
+      {Brighten::kNumber, within(1 - 0.4, 1 + 0.4, 0)},
+      {Contrast::kNumber, within(1 - 0.3, 1 + 0.3, 1)},
+      {Saturate::kNumber, within(0, 3, 2)},
+      {TurnHue::kNumber, within(-0.1, 0.1, 3)}};
+  for (int i = 3; i > 0; --i) std::swap(expected[i], expected[drawn_index(i, turns.word[i])]);
+  ColourTransform steps[4];
+  jitter.colours({.seed = 1, .index = 3}, 0, kColoured, steps);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(steps[i].change == expected[i].first);
+    CHECK(steps[i].amount[0] == expected[i].second);
+  }
   CHECK(ColourJitter({.hue = 0.2}).colour_transforms() == 1);
+}
+
+TEST_CASE("a turned hue has no channel above 255 but the largest") {
+  for (int sixth = 0; sixth < 6; ++sixth) {
+    const Rgb turned = with_hue_turned({300, 280, 290}, static_cast<float>(sixth) / 6);
+    CHECK(turned.r + turned.g + turned.b == 255 + 255 + 300);
+  }
 }
 
 TEST_CASE("cutout erases the part of a square that is inside the image") {
@@ -162,6 +200,23 @@ TEST_CASE("random_erasing with random values gives each pixel and channel a byte
   CHECK(std::abs(sum / count - 127.5) < 3.2);
 }
 
+TEST_CASE("a random value is a function of seed, pixel and channel") {
+  const Values image = changed(Values(6 * 16, 1),
+                               {.change = EraseRandomly::kNumber, .box = {0, 4, 0, 4}, .seed = 77});
+  for (std::uint32_t c = 0; c < 6; ++c) {
+    for (std::uint32_t i = 0; i < 16; ++i) {
+      const Random4 random = random4(77, RandomStream::augment, c / 4, 0, i);
+      CHECK(image[c * 16 + i] == static_cast<float>(random.word[c % 4] >> 24));
+    }
+  }
+}
+
+TEST_CASE("channels beyond the last amount have that one") {
+  const ColourTransform step{.amount = {1, 2, 3, 4}};
+  CHECK(step.amount_of(3) == 4);
+  CHECK(step.amount_of(5) == 4);
+}
+
 TEST_CASE("random_erasing takes one value, or one per channel") {
   const RandomErasing two({.value = {1, 2}});
   CHECK(two.output_shape({2, 4, 4}) == Shape{2, 4, 4});
@@ -180,6 +235,8 @@ TEST_CASE("samplewise steps give a sample the mean 0 and the deviation 1") {
   Pipeline pipeline({1, 2, 2}, {},
                     {std::make_shared<SampleCenter>(), std::make_shared<SampleStd>()});
   pipeline.prepare({});
+  for (const PixelTransform& step : pipeline.pixel_transforms()) CHECK(step.samplewise());
+  CHECK_FALSE(PixelTransform{}.samplewise());
   ImageScratch scratch;
   Values out(4);
   pipeline.fill_eval(set, 0, scratch, out.data());
@@ -199,6 +256,14 @@ TEST_CASE("statistics of the training split are not known after a samplewise ste
                          }) ==
         "mean_rgb: 'train' comes after a samplewise step, of whose values the statistics are "
         "not known; move it up, or give the values");
+}
+
+TEST_CASE("a change of colours reads the whole sample, and needs room only if it says so") {
+  const Pipeline none(kColoured, augmented(Flip(Flip::Axis::vertical, 1)), {});
+  CHECK_FALSE(none.reads_samples());
+  const Pipeline shift(kColoured, augmented(ChannelShift(5)), {});
+  CHECK(shift.reads_samples());
+  CHECK(shift.room() == 0);
 }
 
 TEST_CASE("colours come after pixels have moved; only flips commute with them") {

@@ -76,6 +76,16 @@ TEST_CASE("an index shuffle is a permutation for every count, and differs by see
   CHECK(first_ten({3, 1, 0}) != first_ten({3, 1, 1}));
 }
 
+TEST_CASE("an index shuffle of a known seed does not change") {
+  const auto shuffled = [](std::int64_t count) {
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 0; i < count; ++i) values.push_back(IndexShuffle{3, 1, 0}(i, count));
+    return values;
+  };
+  CHECK(shuffled(4) == std::vector<std::int64_t>{0, 2, 3, 1});
+  CHECK(shuffled(10) == std::vector<std::int64_t>{7, 2, 0, 8, 1, 9, 6, 5, 4, 3});
+}
+
 TEST_CASE("every place of an index shuffle receives every value about equally often") {
   constexpr std::int64_t kCount = 10, kDraws = 20'000;
   std::vector<std::vector<int>> times(kCount, std::vector<int>(kCount));

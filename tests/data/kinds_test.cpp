@@ -99,6 +99,10 @@ TEST_CASE("a flip without a probability mirrors half of the samples") {
   CHECK(std::abs(mirrored - 1000) < 112);  // five deviations of 22.4
 }
 
+TEST_CASE("zca adds 1e-6 to eigenvalues unless the file says otherwise") {
+  CHECK(read("preprocess: [zca]\n" + kSource).preprocess[0]->whitens() == 1e-6);
+}
+
 TEST_CASE("a range is one number around 1, or two numbers in order") {
   const auto augment = [](const std::string& zoom) {
     return config_message("augment: [zoom: " + zoom + "]\n" + kSource);
@@ -334,6 +338,7 @@ TEST_CASE("per-channel values that are not numbers are refused") {
   CHECK(holds(config_message(kSource + "preprocess: [std_rgb: [1, x]]"), wanted + "text 'x'"));
   CHECK(holds(config_message(kSource + "preprocess: [std_rgb: [1, 0]]"),
               "expected numbers above 0, found "));
+  CHECK(config_message(kSource + "preprocess: [std_rgb: 0.5]") == "no error");
 }
 
 TEST_CASE("windows of no area, of a reversed range or of unknown values are refused") {
@@ -356,6 +361,12 @@ TEST_CASE("windows of no area, of a reversed range or of unknown values are refu
               "must be a list of numbers from 0.001 to 1000, found"));
   CHECK(holds(augment("random_resized_crop: {size: 8, center: 0}"),
               "must be a number from 0.001 to 1, found number 0"));
+  CHECK(augment("gaussian_blur: {size: 255}") == "no error");
+  CHECK(holds(augment("gaussian_blur: {size: 257}"), "must be a whole number from 1 to 255"));
+  CHECK(holds(augment("colour_jitter"), "expected at least one of 'brightness', 'contrast', "));
+  for (const char* key : {"brightness", "contrast", "saturation", "hue"}) {
+    CHECK(augment("colour_jitter: {" + std::string(key) + ": 0.1}") == "no error");
+  }
   CHECK(augment("random_erasing: [0.5, [0, 1], [1, 1], 3]") == "no error");
   CHECK(holds(augment("random_erasing: 1.5"), "must be a number from 0 to 1, found number 1.5"));
   CHECK(holds(augment("random_erasing: {ratio: [3, 1]}"), "expected [low, high] with low <= high"));

@@ -120,6 +120,16 @@ std::unique_ptr<Dataset> mixed_set() { return test::random_bytes_set(kFed, kFedI
 
 }  // namespace
 
+TEST_CASE("the share of a blended pair is the number that its words draw") {
+  for (std::int64_t index = 0; index < 2000; ++index) {
+    const Random4 random = random4(3, RandomStream::mix, 1, 0, static_cast<std::uint64_t>(index));
+    const double share =
+        symmetric_beta(0.4, (random.word[2] + 0.5) * 0x1p-32, (random.word[3] + 0.5) * 0x1p-32);
+    const PairMix mix = mix_of_pair({.mixup = 0.4}, {3, 1, index}, kMixedShape);
+    REQUIRE(mix.share == static_cast<float>(share));
+  }
+}
+
 TEST_CASE("pairs are drawn and mixed as by the formulas of mixup and cutmix") {
   const config::Node all = mixing_goldens();
   CHECK(all.find("pairs")->items.size() == 25);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -101,6 +102,29 @@ TEST_CASE("pixels turn about the centre and move by whole pixels, with 0 outside
   CHECK(moved_pixels(moved_by({.x0 = -1}), 2, 3) == Values{0, 1, 2, 0, 4, 5});
   CHECK(moved_pixels(moved_by({.y0 = 1}), 2, 3) == Values{4, 5, 6, 0, 0, 0});
   CHECK(moved_pixels(moved_by({.xy = 1}), 2, 3) == Values{2, 3, 0, 6, 0, 0});
+}
+
+TEST_CASE("rand_augment moves by parts of the axis, against the magnitude's sign") {
+  int moved = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Random4 random = augment_words({.seed = 5, .epoch = 1, .index = i}, 2);
+    const std::int64_t operation = drawn_index(13, random.word[0]);
+    if (operation != 3 && operation != 4) continue;  // translate_x, translate_y
+    // 150 / 331 of 4 pixels, without the fraction.
+    const double by = drawn_index(1, random.word[2]) == 1 ? 1 : -1;
+    const ColourTransform expected = moved_by(operation == 3 ? Affine{.x0 = by} : Affine{.y0 = by});
+    const ColourTransform step = steps_of(RandAugment(1, 30), i)[0];
+    CHECK(std::ranges::equal(step.map, expected.map));
+    ++moved;
+  }
+  CHECK(moved > 20);
+}
+
+TEST_CASE("the nearest byte of a value, halves to even") {
+  const Values values{-3, 0.5F, 1.5F, 254.4F, 255.4F, 256, 1000};
+  Values bytes;
+  for (const float value : values) bytes.push_back(as_byte(value));
+  CHECK(bytes == Values{0, 0, 2, 254, 255, 255, 255});
 }
 
 TEST_CASE("operations round values to bytes first") {

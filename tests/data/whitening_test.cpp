@@ -134,6 +134,27 @@ TEST_CASE("zca is Keras's: the golden matrix, and its products with samples") {
   CHECK(squares / 40 > 11);
 }
 
+TEST_CASE("the whitening matrix of an odd number of values whitens an odd number of samples") {
+  MemorySamples samples;
+  samples.image = {1, 1, 3};
+  samples.classes = 1;
+  samples.bytes = {1, 2, 3, 9, 4, 1, 7, 7, 2, 3, 8, 8, 5, 0, 6};
+  samples.labels.resize(5);
+  const MemoryDataset set(std::move(samples));
+  const Pipeline pipeline(set.image_shape(), {}, {});
+  const std::vector<float> matrix = whitening_matrix(set, pipeline, 1e-9, 1);
+  Matrix moment(9);
+  for (std::int64_t n = 0; n < 5; ++n) {
+    float x[3];
+    set.read(n, x);
+    double y[3] = {};
+    for (int i = 0; i < 9; ++i) y[i % 3] += static_cast<double>(x[i / 3] * matrix[at(i)]);
+    for (int i = 0; i < 9; ++i) moment[at(i)] += y[i / 3] * y[i % 3] / 5;
+  }
+  // The matrix is in float, of values up to 10.
+  for (int i = 0; i < 9; ++i) CHECK(std::abs(moment[at(i)] - (i % 4 == 0 ? 1 : 0)) < 1e-5);
+}
+
 TEST_CASE(
     "whitening filters make the values of patches uncorrelated, and come with their negatives") {
   constexpr std::int64_t kImages = 30, kSide = 5, kValues = 12;  // of a patch of 2x2

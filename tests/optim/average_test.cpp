@@ -8,7 +8,9 @@
 #include <cstring>
 #include <vector>
 
+#include "optim/lookahead.h"
 #include "optim/update_launches.h"
+#include "read.h"
 
 using namespace trainyard;
 
@@ -116,4 +118,16 @@ TEST_CASE("Lookahead pulls slow weights to the trained ones, which become these"
   pull();
   CHECK(slow[7] == before[7] + 0.25 * (fast[7] - before[7]));
   CHECK(trained == slow);
+}
+
+TEST_CASE("Lookahead pulls after every n-th step, by its schedule, and by 0 after the last step") {
+  const ScheduleContext run{.base = 0.1, .steps = 8, .steps_per_epoch = 4};
+  const auto pulls = [&](const Lookahead& lookahead) {
+    std::vector<double> all;
+    for (std::int64_t step = 0; step < 8; ++step) all.push_back(lookahead.pull_after(step, run));
+    return all;
+  };
+  CHECK(pulls({.every = 3, .pull = 0.5}) == std::vector<double>{-1, -1, 0.5, -1, -1, 0.5, -1, 0});
+  CHECK(pulls({.every = 3, .pull = 0.5, .schedule = test::schedule("linear: {by: step}")}) ==
+        std::vector<double>{-1, -1, 0.5 * 6 / 8, -1, -1, 0.5 * 3 / 8, -1, 0});
 }

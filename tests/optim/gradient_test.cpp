@@ -114,6 +114,21 @@ TEST_CASE("sums of batch means take the biases that they lack, once for each rep
   }
 }
 
+TEST_CASE("the launch that ends the gradients sums results of the batch too") {
+  Blocks<double> blocks(kChunks, kFourSegments, 0);
+  blocks.state.valid = 2;
+  const std::vector<double> values{1, 2, 4, 8, 16, 32};  // [3, 2]
+  std::vector<double> totals{0.5, 0.25};
+  finish(blocks, [&](GradientFinish& task) {
+    task.results = {{.list = {{values.data(), DType::f64, 2}},
+                     .count = 1,
+                     .samples = 3,
+                     .state = &blocks.state},
+                    totals.data()};
+  });
+  CHECK(totals == std::vector<double>{0.5 + 1 + 4, 0.25 + 2 + 8});
+}
+
 TEST_CASE("with weights of samples the mean over them takes the place of that over samples") {
   const std::vector<double> weights{8, 5};  // weights of five samples
   Blocks<double> blocks(7, {{}}, 0);
@@ -141,6 +156,11 @@ TEST_CASE("a step of which no sample counts is withheld and marked as skipped, w
         task.skipped = &skipped;
       });
       CHECK(norm == 0);
+      for (std::size_t i = 0; i + 1 < blocks.gradients.size(); ++i) {
+        const Segment& segment = blocks.segment_of(i);
+        const auto l2 = static_cast<float>(segment.frozen != 0 ? 0 : 2 * segment.l2);
+        REQUIRE(blocks.gradients[i] == l2 * blocks.weights[i]);
+      }
       // A step that must not be undone stays marked.
       CHECK(blocks.state.nonfinite_step == (earlier < 0 ? 12 : 3));
       CHECK(skipped == (earlier < 0 ? 1 : 0));
@@ -159,7 +179,7 @@ TEST_CASE("micro-batches without a sample that counts are left out of the sums")
       const std::vector<double> gradients{std::pow(10.0, i)};
       const bool counts = counted[i] > (i == 0 ? 0 : counted[i - 1]);
       if (counts) expected[0] = (count++ == 0 ? 0 : expected[0]) + gradients[0];
-      launcher.each(1, JudgeMicroBatch{&of_step, &counted[i], 4, i == 0});
+      make_cpu_update_launches(1)->judge({&of_step, &counted[i], 4, i == 0});
       CHECK(of_step.counts == counts);
       launcher.each(1, AddGradients<double>{sum.data(), gradients.data(), i == 0, &of_step});
     }
@@ -177,6 +197,20 @@ TEST_CASE("the first micro-batch sets the sum of gradients, the others add to it
   CHECK(sum == gradients);
   launcher.each(3, AddGradients<double>{sum.data(), gradients.data(), false});
   CHECK(sum == std::vector<double>{2, -4, 6});
+}
+
+TEST_CASE("gradients in 16 bits are rounded once and come back as they are") {
+  const auto launches = make_cpu_update_launches(1);
+  const std::vector<float> values{1 + 0x1p-9F, -3.5F};
+  for (const DType type : {DType::bf16, DType::f16}) {
+    std::vector<std::uint16_t> rounded(2);
+    std::vector<float> back(2);
+    launches->downcast(rounded.data(), type, values.data(), 2);
+    launches->upcast(back.data(), rounded.data(), type, 2);
+    const bool wide = type == DType::f16;  // 11 bits, not 8
+    CHECK(rounded[0] == (wide ? Float16(values[0]).bits : BFloat16(values[0]).bits));
+    CHECK(back == std::vector<float>{wide ? values[0] : 1, -3.5F});
+  }
 }
 
 TEST_CASE("the regularisation loss is the sum of l2 w^2, frozen parameters included") {

@@ -123,6 +123,10 @@ TEST_CASE("every optimizer and schedule of the lists is a row of docs/language/o
   for (const auto& kind : schedule_kinds()) expect_row(kind.name);
 }
 
+TEST_CASE("a batch of matrices has the elements of all of them") {
+  CHECK(MatrixBatch{.count = 5, .rows = 2, .columns = 3}.elements() == 30);
+}
+
 TEST_CASE("the running number of a rule is a function of the finished steps, to the bit") {
   const auto nadam = test::optimizer("nadam");
   test::Blocks<float> blocks(1, {{}}, nadam->slots.size());
@@ -134,9 +138,11 @@ TEST_CASE("the running number of a rule is a function of the finished steps, to 
   }
   const double last = blocks.running_number;
   CHECK(last < 1e-50);
-  blocks.state.nonfinite_step = 300;  // a step that is withheld does not count
-  launches->update(blocks.view(), nadam->rule, 0, {});
-  CHECK(blocks.running_number == last);
+  for (const std::int64_t withheld : {0, 300}) {  // such a step does not count
+    blocks.state.nonfinite_step = withheld;
+    launches->update(blocks.view(), nadam->rule, 0, {});
+    CHECK(blocks.running_number == last);
+  }
   CHECK(running_number(test::optimizer("adam")->rule, 300) == 1);
 }
 

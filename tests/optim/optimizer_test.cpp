@@ -216,6 +216,19 @@ TEST_CASE("a rule updates the spans that it is given, and no others") {
   }
 }
 
+TEST_CASE("decay that is not decoupled adds decay times the weight to the gradient of every rule") {
+  for (const auto& rule : test::every_optimizer()) {
+    if (std::holds_alternative<Lamb>(rule->rule)) continue;  // it is added to the direction
+    Blocks<double> decayed(1, {{.decay = 0.25}}, rule->slots.size());
+    Blocks<double> added(1, {{}}, rule->slots.size());
+    for (std::size_t i = 0; i < kChunk; ++i) added.gradients[i] += 0.25 * added.weights[i];
+    update(*rule, 1, decayed.view());
+    update(*rule, 1, added.view());
+    CHECK(decayed.weights == added.weights);
+    CHECK(decayed.slots == added.slots);
+  }
+}
+
 TEST_CASE("decoupled decay shrinks the weight by the rate times the decay, without momentum") {
   std::vector<Segment> segments(1);
   segments[0].rate_multiplier = 2;

@@ -62,10 +62,25 @@ TEST_CASE("every learning rate of a schedule is scaled") {
   CHECK(scaled->rate(65, kGuideOnFour) == doctest::Approx((1 + 2.0 / 3) * 5e-3).epsilon(1e-15));
 }
 
+TEST_CASE("the warm-up of a factor counts as one of the schedule, whose last part stays") {
+  const auto scaled = [](const std::string& yaml, double ratio) {
+    return scaled_schedule(test::schedule(yaml), scaling("linear: {warmup_epochs: 3}"), ratio);
+  };
+  const std::string own = "multistep: {at: [20], warmup: {epochs: 1}}";
+  CHECK(scaled(own, 2)->warmup_steps(195) == 3 * 195);
+  CHECK(scaled(own, 1)->warmup_steps(195) == 195);
+  CHECK(scaled("cosine: {warmup: {epochs: 4}}", 4)->warmup_steps(195) == 4 * 195);
+  CHECK(scaled(own, 4)->last_part(195) == 20 * 195);
+  const auto unscheduled = scaled_schedule(nullptr, scaling("linear"), 1);
+  CHECK(unscheduled->warmup_steps(195) == 0);
+  CHECK(unscheduled->last_part(195) == 0);
+}
+
 TEST_CASE("schedules know whether they warm up") {
   CHECK_FALSE(test::schedule("constant")->warms_up());
   CHECK(test::schedule("cosine: {warmup: {epochs: 0.5}}")->warms_up());
-  CHECK(test::schedule("poly: {warmup: {steps: 10}}")->warms_up());
+  CHECK(test::schedule("poly: {warmup: {steps: 1}}")->warms_up());
+  CHECK_FALSE(test::schedule("expression: $base")->warms_up());
 }
 
 TEST_CASE("a reference batch below 1 is refused") {

@@ -216,6 +216,23 @@ TEST_CASE("the parts of a chain count from their starts, and the last takes the 
       schedule("chain: {parts: [constant: {length: 1, warmup: {epochs: 1}}, cosine]}")->warms_up());
 }
 
+TEST_CASE("a schedule knows the steps after which its warm-up ends and its last part applies") {
+  const auto warmup = [](const std::string& yaml) { return schedule(yaml)->warmup_steps(10); };
+  CHECK(warmup("cosine") == 0);
+  CHECK(warmup("cosine: {warmup: {epochs: 1.5}}") == 15);
+  CHECK(warmup("cosine: {warmup: {steps: 7}}") == 7);
+  CHECK(warmup("expression: $base") == 0);
+  CHECK(warmup("chain: {parts: [constant: {length: 1, warmup: {steps: 7}}, cosine]}") == 7);
+  const auto last = [](const std::string& yaml) { return schedule(yaml)->last_part(10); };
+  CHECK(last("cosine") == 0);
+  CHECK(last("expression: $base") == 0);
+  CHECK(last("multistep: [3, 8]") == 80);
+  CHECK(last("multistep: {at: [3, 8], by: step}") == 8);
+  CHECK(last("piecewise: [[0, 1e-3], [5, 1e-4]]") == 50);
+  CHECK(last("chain: {parts: [constant: {length: 2}, cosine]}") == 20);
+  CHECK(last("chain: {parts: [constant: {length: 2}, multistep: [3, 8]]}") == 100);
+}
+
 TEST_CASE("an expression is a formula of base, epochs and steps, also within a chain") {
   const auto formula = schedule("expression: $base * 0.95**epoch");
   CHECK(formula->rate(0, kGuide) == 5e-3);
@@ -245,9 +262,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a formula without a learning rate is refused before the run, with place and step") {
-  const auto refusal = [](const std::string& yaml) {
+  const auto refusal = [](const std::string& yaml, const ScheduleContext& context = kGuide) {
     return test::message_of([&] {
-      check_rates(*schedule(yaml), kGuide);
+      check_rates(*schedule(yaml), context);
       return 0;
     });
   };
@@ -264,6 +281,9 @@ TEST_CASE("a formula without a learning rate is refused before the run, with pla
   CHECK(refusal("expression: $base / max(step - 1000, 1000 - step)").find("division by zero") !=
         std::string::npos);
   CHECK(refusal("expression: $base * (steps - 1.5 - step)").ends_with("after 54669 steps"));
+  // At the last step of a run whose steps are not all computed.
+  CHECK(refusal("expression: $steps - 1.5 - step", {0.1, 250'001, 1000})
+            .ends_with("after 250000 steps"));
   CHECK(refusal("cosine").empty());
 }
 

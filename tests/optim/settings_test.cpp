@@ -85,6 +85,15 @@ TEST_CASE("rules with a trust ratio say that they need norms") {
   CHECK_FALSE(needs_norms(optimizer("adam")->rule));
 }
 
+TEST_CASE("a parameter has the optimizer of its override, else the run's") {
+  const auto usual = optimizer("sgd");
+  const ParameterOverrides overrides{{"a.bias", {.optimizer = optimizer("lion")}},
+                                     {"b.bias", {.rate_multiplier = 2}}};
+  CHECK(optimizer_of("a.bias", *usual, overrides).name == "lion");
+  CHECK(&optimizer_of("b.bias", *usual, overrides) == usual.get());
+  CHECK(&optimizer_of("c.bias", *usual, overrides) == usual.get());
+}
+
 TEST_CASE("muon has torch's defaults, and airbench's in its form") {
   const auto rule_of = [](const std::string& yaml) {
     return std::get<Muon>(optimizer(yaml)->rule);

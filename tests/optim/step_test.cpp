@@ -164,6 +164,16 @@ TEST_CASE("the launches of a step do their work once") {
   CHECK(rows[ResultRow::rate] == 0.5);
 }
 
+TEST_CASE("rows of a batch are stored by the indices of its valid samples") {
+  const StepState state{.valid = 3};
+  const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};  // [4, 3]
+  const std::vector<std::int64_t> indices{3, 1, 2, 0};
+  std::vector<float> rows(4 * 3, -1);
+  make_cpu_update_launches(2)->store_rows({values.data(), DType::f64, 4, 3, &state}, indices.data(),
+                                          rows.data());
+  CHECK(rows == std::vector<float>{-1, -1, -1, 4, 5, 6, 7, 8, 9, 1, 2, 3});
+}
+
 TEST_CASE("a dynamic loss scale stops growing at 2^24") {
   Steps steps{.state = {.loss_scale = 1 << 23}, .scale = {.dynamic = true, .growth = 1}};
   for (int update = 0; update < 3; ++update) steps.update(true);

@@ -1,11 +1,14 @@
 // The update of running statistics.
+#include "optim/running_statistics.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "launcher/launch.h"
-#include "optim/running_statistics.h"
+#include "blocks.h"
+#include "optim/update_launches.h"
+#include "read.h"
 
 namespace trainyard {
 namespace {
@@ -22,8 +25,17 @@ TEST_CASE("a running statistic mixes its old value with the scaled mean over the
   const std::vector<double> before = running;
   StepState state;
   const double replicas = 4;
-  const UpdateRunning<double> update{running.data(), batch.data(), rules.data(), &state, &replicas};
-  CpuLauncher(1).rows(2, update);
+  const auto update = [&] {
+    test::Blocks<double> blocks(1, {{}}, 0);
+    make_cpu_update_launches(1)->update(blocks.view(), test::optimizer("sgd")->rule, 0,
+                                        {.running = running.data(),
+                                         .batch = batch.data(),
+                                         .rules = rules.data(),
+                                         .state = &state,
+                                         .replicas = &replicas,
+                                         .chunks = 2});
+  };
+  update();
   for (std::size_t i = 0; i < running.size(); ++i) {
     const StatisticPolicy& rule = rules[i / kChunk];
     const double keep = rule.momentum, scale = rule.batch_scale;
@@ -33,7 +45,7 @@ TEST_CASE("a running statistic mixes its old value with the scaled mean over the
   }
   const std::vector<double> good = running;
   state.nonfinite_step = 0;  // even for the first step
-  CpuLauncher(1).rows(2, update);
+  update();
   CHECK(running == good);
 }
 
