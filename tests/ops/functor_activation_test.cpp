@@ -25,6 +25,8 @@ std::vector<Case> cases() {
   const double scale = 1.0507009873554804934, alpha = 1.6732632423543772848;
   return {
       {op_of<Relu>(), [](double x) { return std::max(x, 0.0); }},
+      {op_of<Relu6>(), [](double x) { return std::min(std::max(x, 0.0), 6.0); }},
+      {op_of<ScaleBy>({.factor = 0.7}), [](double x) { return 0.7 * x; }},
       {op_of<LeakyRelu>({.slope = 0.1}), [](double x) { return x < 0 ? 0.1 * x : x; }},
       {op_of<Elu>({.alpha = 0.7}), [](double x) { return x < 0 ? 0.7 * std::expm1(x) : x; }},
       {op_of<Selu>(), [=](double x) { return scale * (x < 0 ? alpha * std::expm1(x) : x); }},
@@ -39,7 +41,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Away from the kinks (0 and, for hard_sigmoid, +-2.5), near zero and far from it.
+/// Away from the kinks (0, for relu6 6 and for hard_sigmoid +-2.5), near zero and far from it.
 const std::vector<double> kPoints = {-80,  -9.3, -3.1, -2.4, -1,  -0.35, -1e-3, -1e-6, 1e-6,
                                      1e-3, 0.2,  0.9,  1.7,  2.4, 2.6,   4.2,   11,    80};
 

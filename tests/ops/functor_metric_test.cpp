@@ -194,5 +194,66 @@ TEST_CASE("precision, recall and F1 are scikit-learn's macro averages") {
   CHECK(ClassMetricOp("precision", {}).finish(std::vector<double>(6), 0) == 0);
 }
 
+TEST_CASE("averages over classes weigh them by their samples, or by whether they have any") {
+  // Class 2 has predictions alone, class 3 neither these nor labels.
+  const std::vector<double> sums{2, 1, 0, 0, 4, 1, 2, 0, 2, 3, 0, 0}, none(12);
+  const auto of = [](const char* name, const std::vector<double>& counts) {
+    return ClassMetricOp(name, {}).finish(counts, 5);
+  };
+  CHECK(of("macro_precision", sums) == doctest::Approx((2.0 / 4 + 1 + 0) / 3));
+  CHECK(of("macro_recall", sums) == doctest::Approx((1 + 1.0 / 3 + 0) / 3));
+  CHECK(of("macro_f1", sums) == doctest::Approx((4.0 / 6 + 2.0 / 4 + 0) / 3));
+  CHECK(of("micro_f1", sums) == doctest::Approx(2.0 * 3 / (7 + 5)));
+  CHECK(of("weighted_f1", sums) == doctest::Approx((2 * 4.0 / 6 + 3 * 2.0 / 4) / 5));
+  CHECK(of("balanced_accuracy", sums) == doctest::Approx((1 + 1.0 / 3) / 2));
+  for (const char* name : {"macro_f1", "micro_f1", "weighted_f1", "balanced_accuracy"}) {
+    CHECK(of(name, none) == 0);
+  }
+}
+
+using Regression = RegressionMetricOp;
+
+TEST_CASE("metrics of numbers average over outputs, r2 by the variance of each target") {
+  CHECK(Regression(Regression::Measure::mae).finish(std::vector<double>{6, 2}, 4) == 1);
+  CHECK(Regression(Regression::Measure::rmse).finish(std::vector<double>{16, 4}, 4) == 1.5);
+  // Sums of (x - t)^2, t and t^2 in two parts, of two outputs.
+  const std::vector<double> sums{2, 1, 10, 8, 30, 20, 0, 0.5};
+  const Regression r2(Regression::Measure::r2);
+  CHECK(r2.finish(sums, 4) == doctest::Approx((1 - 2 / 5.0 + 1 - 1 / 4.5) / 2));
+  CHECK(std::isnan(r2.finish(sums, 1)));
+}
+
+TEST_CASE("metrics have a number or more a row") {
+  const auto width = [](const Metric& metric, std::int64_t outputs, const Shape& labels) {
+    const std::vector<Shape> shapes{{8, outputs}, labels};
+    return metric_width(metric.infer(shapes).outputs[0]);
+  };
+  CHECK(width(TopKOp("accuracy", {}), 2, {8}) == 1);
+  CHECK(width(LikelihoodOp("perplexity"), 2, {8}) == 1);
+  CHECK(width(ClassMetricOp("f1", {}), 1, {8}) == 6);
+  CHECK(width(ClassMetricOp("f1", {}), 5, {8}) == 15);
+  CHECK(width(Regression(Regression::Measure::mae), 1, {8}) == 1);
+  CHECK(width(Regression(Regression::Measure::mae), 5, {8, 5}) == 5);
+  CHECK(width(Regression(Regression::Measure::r2), 5, {8, 5}) == 20);
+  CHECK(TopKOp("accuracy", {}).finish(std::vector<double>{6}, 4) == 1.5);
+}
+
+TEST_CASE("metrics of numbers are in the units that targets had before, others stay") {
+  const auto mae = std::make_shared<Regression>(Regression::Measure::mae);
+  const auto top = std::make_shared<TopKOp>("accuracy", TopKAttributes{});
+  CHECK(in_units_of(mae, {3})->finish(std::vector<double>{6}, 4) == 4.5);
+  CHECK(in_units_of(mae, {}) == mae);
+  CHECK(in_units_of(top, {3}) == top);
+}
+
+TEST_CASE("less is better for losses, errors and some metrics, by the end of the column") {
+  for (const char* column : {"val_loss", "aux_error", "mae", "aux_rmse", "val_perplexity"}) {
+    CHECK(lower_is_better(column));
+  }
+  for (const char* column : {"accuracy", "r2", "notmae", "mae_r2"}) {
+    CHECK_FALSE(lower_is_better(column));
+  }
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -9,6 +9,7 @@
 #include "ops/bn.h"
 #include "ops/convolution.h"
 #include "ops/dense.h"
+#include "ops/loss.h"
 #include "ops/op.h"
 
 using namespace trainyard;
@@ -224,6 +225,54 @@ TEST_CASE("errors of wrong shapes state what was found and expected") {
   CHECK(shape_error("bn", {{4}}) == either);
   CHECK(shape_error("flatten", {{4}}) == either);
   CHECK(shape_error("concat", {{4}}) == either);
+}
+
+TEST_CASE("slices, permutations and reshapes infer their shapes") {
+  CHECK(infer("{slice: {begin: 1, end: 6, step: 2}}", {{4, 7, 5, 6}}).outputs[0] ==
+        Shape{4, 3, 5, 6});
+  CHECK(infer("{slice: {begin: -2}}", {{4, 7}}).outputs[0] == Shape{4, 2});
+  CHECK(infer("{slice: {begin: 1, end: 3, axis: height}}", {{4, 7, 5, 6}}).outputs[0] ==
+        Shape{4, 7, 2, 6});
+  CHECK(infer("{slice: {begin: 1, end: 3, axis: width}}", {{4, 7, 5, 6}}).outputs[0] ==
+        Shape{4, 7, 5, 2});
+  CHECK(infer("{permute: [w, c, h]}", {{4, 7, 5, 6}}).outputs[0] == Shape{4, 6, 7, 5});
+  CHECK(infer("{reshape: 12}", {{4, 3, 2, 2}}).outputs[0] == Shape{4, 12});
+  CHECK(infer("{reshape: [2, -1, 3]}", {{4, 12}}).outputs[0] == Shape{4, 2, 2, 3});
+  const auto text = [](const char* yaml) { return test::op_from(yaml)->attributes(); };
+  CHECK(text("{slice: {begin: 1, end: 6}}") == "{begin: 1, end: 6, axis: channels}");
+  CHECK(text("{pad: 1}") == "{top: 1, bottom: 1, left: 1, right: 1, value: 0}");
+  CHECK(text("{pad: {back: 1}}") ==
+        "{top: 0, bottom: 0, left: 0, right: 0, value: 0, front: 0, back: 1}");
+}
+
+TEST_CASE("axes and extents that make no shape are errors") {
+  for (const char* axes : {"[c, h]", "[c, h, h]", "[c, h, x]", "[c, h, hw]"}) {
+    CHECK(refusal_of("{permute: " + std::string(axes) + "}")
+              .find("expected c, h and w in some order") != std::string::npos);
+  }
+  for (const char* extents : {"[2, 6]", "[-1, -1, 2]", "[0]"}) {
+    CHECK(refusal_of("{reshape: " + std::string(extents) + "}")
+              .find("expected [features] or [channels, height, width]") != std::string::npos);
+  }
+}
+
+TEST_CASE("a recurrent layer draws if it drops its inputs or its state") {
+  const auto draws = [](const std::string& keys) {
+    return test::op_from("{lstm: {units: 3" + keys + "}}")->contract().draws;
+  };
+  CHECK_FALSE(draws(""));
+  CHECK(draws(", dropout: 0.1"));
+  CHECK(draws(", recurrent_dropout: 0.1"));
+}
+
+TEST_CASE("weights of a loss are those of its labels") {
+  const auto weighted = [](const Shape& weights) {
+    const std::vector<Shape> shapes{{8, 3}, {8}, weights};
+    return LossOp("cross_entropy", {}).infer(shapes).outputs[0];
+  };
+  CHECK(weighted({8}) == Shape{8});
+  CHECK_THROWS_WITH_AS(static_cast<void>(weighted({7})),
+                       "cross_entropy needs weights [8], found [7]", ShapeError);
 }
 
 TEST_CASE("layers of sequences infer a position each") {
