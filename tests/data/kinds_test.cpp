@@ -113,8 +113,11 @@ TEST_CASE("a range is one number around 1, or two numbers in order") {
   CHECK(holds(augment("wide"), "expected a number r for [1 - r, 1 + r], or [low, high], found"));
   CHECK(holds(augment("[1.2, 0.8]"), "expected 0.01 <= low <= high, found [1.2, 0.8]"));
   CHECK(holds(augment("1.5"), "expected 0.01 <= low <= high, found [-0.5, 2.5]"));
-  CHECK(holds(config_message("augment: [resize: [1, 2, 3]]\n" + kSource),
-              "expected one number, or [h, w]"));
+  for (const std::string resize : {"resize", "resize: []", "resize: [1, 2, 3]"}) {
+    CAPTURE(resize);
+    CHECK(holds(config_message("augment: [" + resize + "]\n" + kSource),
+                "'resize' needs a 'size': the length of the shorter side, or [h, w]"));
+  }
 }
 
 TEST_CASE("a source looks next to the config file") {

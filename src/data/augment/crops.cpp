@@ -60,12 +60,12 @@ SpatialTransform CenterCrop::eval_step(const Shape& shape) const {
 }
 
 std::unique_ptr<Augmentation> Resize::read(config::Fields& fields) {
-  std::vector<std::int64_t> size{1};
+  std::vector<std::int64_t> size;
   Sampling sampling{.interpolation = Interpolation::bilinear};
   fields.rest("size", size, "length of the shorter side, or [h, w]", kSideLimits);
   declare(fields, sampling);
-  if (!fields.describing() && size.size() > 2) {
-    fields.error("size", "expected one number, or [h, w]");
+  if (!fields.describing() && (size.empty() || size.size() > 2)) {
+    fields.error("size", "'resize' needs a 'size': the length of the shorter side, or [h, w]");
   }
   if (size.size() == 2) return std::make_unique<Resize>(config::Pair{size[0], size[1]}, sampling);
   return std::make_unique<Resize>(size.empty() ? 1 : size[0], sampling);
