@@ -201,6 +201,20 @@ TEST_CASE("a result that no engine adds has a place of its own beside the engine
   CHECK(std::ranges::count(apart.sum, 0.0F) < 100);  // of 600
 }
 
+TEST_CASE("an engine is offered the workspace that the step's own needs leave") {
+  for (const bool bias : {false, true}) {  // whose gradient has partial sums there
+    Conv conv(DType::f32, bias);
+    conv.step.pass = Pass::backward_parameters;
+    Gpu gpu;
+    const auto executors = gpu.executors({.workspace_cap = 29 * 256});  // 7200 are needed
+    const auto make = [&] { static_cast<void>(executors->make(conv.step)); };
+    standin::request_failures("conv plain=cudaErrorUnknown");
+    const std::string message = bias ? testing::error_of(ErrorKind::device, make) : (make(), "");
+    standin::request_failures("");
+    CHECK((message.find("needs more workspace than the plan has") != std::string::npos) == bias);
+  }
+}
+
 TEST_CASE("timings are saved in the run's record and in the machine's folder") {
   const Folder folder;
   const Conv conv(DType::f32, false);
