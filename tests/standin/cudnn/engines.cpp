@@ -13,12 +13,14 @@ constexpr std::int64_t kVectorBytes = 16;
 
 /// What every engine here requires of a graph: one type of f32, f16 and bf16, the same for a bias
 /// (no engine of cuDNN mixes another with 16 bits), products summed in f32, and its result not
-/// scaled. As cuDNN's, they add it to what the tensor holds if beta is not 0.
+/// scaled. As cuDNN's, they add it to what the tensor holds if beta is not 0, unless a test
+/// requests otherwise.
 bool is_common(const Convolution& conv) {
   const cudnnDataType_t type = conv.input.type;
   const auto has_the_type = [type](const Tensor& tensor) { return tensor.type == type; };
   return size_of(type) > 0 && std::ranges::all_of(conv.tensors(), has_the_type) &&
-         conv.sums == CUDNN_DATA_FLOAT && conv.mode == CUDNN_CROSS_CORRELATION && conv.alpha == 1;
+         conv.sums == CUDNN_DATA_FLOAT && conv.mode == CUDNN_CROSS_CORRELATION && conv.alpha == 1 &&
+         (conv.beta == 0 || requested_failure("cudnnAdding", -1).empty());
 }
 
 /// The engine reads vectors of channels.

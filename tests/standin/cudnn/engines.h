@@ -41,7 +41,7 @@ struct Proposal {
 /// A heuristic's proposals, best first, for any graph: whether an engine supports it shows when its
 /// plan is made. STANDIN_FAULTS=cudnnFirstEngine=1 puts that engine before all others, as might
 /// happen on another GPU; cudnnTurns=NAME lets the sums of that engine begin at a different image
-/// each time, which its notes do not say.
+/// each time, which its notes do not say; with cudnnAdding=none no engine adds its result.
 [[nodiscard]] std::vector<Proposal> proposals(cudnnBackendHeurMode_t mode);
 
 /// Images that are unfolded at a time.

@@ -70,6 +70,48 @@ cudnn::EngineChoice chosen(const ExecutorFactory& executors) {
   return cudnn::choice_of(all.begin().value(), "choices");
 }
 
+/// Whole numbers on the GPU, so that sums have no rounding.
+std::unique_ptr<DeviceBuffer> whole_numbers(Gpu& gpu, std::size_t count, std::size_t period) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % period) - 2;
+  auto buffer = gpu.device->allocate(count * sizeof(float));
+  gpu.queue->copy_from_host(buffer->data(), values.data(), buffer->bytes());
+  gpu.queue->wait();
+  return buffer;
+}
+
+/// A gradient to which a step has added its own, and the engine that did.
+struct GradientSum {
+  cudnn::EngineChoice engine;
+  std::vector<float> sum;
+};
+
+/// The engine is one that is left with these failures.
+GradientSum gradient_sum(const Conv& conv, const std::string& failures) {
+  Gpu gpu;
+  const auto executors = gpu.executors();
+  standin::request_failures(failures);
+  const ExecutorPtr step = executors->make(conv.step);
+  standin::request_failures("");
+  const Layout& map = conv.step.inputs[0];
+  GradientSum added{chosen(*executors),
+                    std::vector<float>(static_cast<std::size_t>(span_elements(map)))};
+  const auto gradient = whole_numbers(gpu, added.sum.size(), 5);
+  const auto sum = whole_numbers(gpu, added.sum.size(), 7);
+  const auto weight = whole_numbers(gpu, 8 * 8 * 3 * 3, 4);
+  const auto workspace = gpu.device->allocate(step->workspace_bytes());
+  StepTensors tensors;
+  tensors.parameters = {{weight->data(), DType::f32, plain_layout({8, 8, 3, 3})}};
+  tensors.output_gradients = {{gradient->data(), DType::f32, map}};
+  tensors.input_gradients = {{sum->data(), DType::f32, map}};
+  tensors.workspace = workspace->data();
+  step->bind(tensors);
+  step->run();
+  gpu.queue->copy_to_host(added.sum.data(), sum->data(), sum->bytes());
+  gpu.queue->wait();
+  return added;
+}
+
 /// An empty folder, removed with the object.
 struct Folder {
   Folder() { std::filesystem::remove_all(path); }
@@ -143,6 +185,33 @@ TEST_CASE("an engine that adds the bias is used if only it runs, in each type") 
     static_cast<void>(executors->make(conv.step));
     standin::request_failures("");
     CHECK(chosen(*executors) == cudnn::EngineChoice{.engine = 8, .adds_bias = true});
+  }
+}
+
+TEST_CASE("a result that no engine adds has a place of its own beside the engine's workspace") {
+  Conv conv(DType::f32, false);
+  conv.step.pass = Pass::backward_data;
+  conv.step.form.adds_gradient = true;
+  const GradientSum at_once = gradient_sum(conv, "");
+  const GradientSum apart = gradient_sum(conv, "cudnnAdding=none;conv plain=cudaErrorUnknown");
+  CHECK(at_once.engine.adds_result);
+  CHECK_FALSE(apart.engine.adds_result);
+  CHECK(apart.engine.engine == 1);  // it has a workspace
+  CHECK(apart.sum == at_once.sum);
+  CHECK(std::ranges::count(apart.sum, 0.0F) < 100);  // of 600
+}
+
+TEST_CASE("an engine is offered the workspace that the step's own needs leave") {
+  for (const bool bias : {false, true}) {  // whose gradient has partial sums there
+    Conv conv(DType::f32, bias);
+    conv.step.pass = Pass::backward_parameters;
+    Gpu gpu;
+    const auto executors = gpu.executors({.workspace_cap = 29 * 256});  // 7200 are needed
+    const auto make = [&] { static_cast<void>(executors->make(conv.step)); };
+    standin::request_failures("conv plain=cudaErrorUnknown");
+    const std::string message = bias ? testing::error_of(ErrorKind::device, make) : (make(), "");
+    standin::request_failures("");
+    CHECK((message.find("needs more workspace than the plan has") != std::string::npos) == bias);
   }
 }
 
