@@ -155,6 +155,53 @@ TEST_CASE("multiply scales channels by factors in every layout, and sums the fac
   }
 }
 
+TEST_CASE("multiply scales channels from one layout to another") {
+  const StoredLayout features{"", plain_layout({kShape.n(), kShape.c()})};
+  for (const StoredLayout& from : test::stored_layouts(kShape)) {
+    for (const std::size_t other : {0, 2, 5}) {
+      const StoredLayout to = test::stored_layouts(kShape)[other];
+      CAPTURE(from.name);
+      CAPTURE(to.name);
+      Scaling s(from, features);
+      Tensor<double> y(to);
+      StepTensors tensors = s.tensors(true);
+      tensors.outputs = {y.view()};
+      test::run(MultiplyOp(), Pass::forward_train, DType::f64, tensors, 2);
+      const auto x = s.x.elements(), factors = s.factors.elements(), found = y.elements();
+      for (std::size_t i = 0; i < x.size(); ++i) CHECK(found[i] == x[i] * factors[i / 15]);
+      CHECK(y.is_clean());
+    }
+  }
+}
+
+template <class Op>
+void check_extremum(double sign) {
+  const StoredLayout list{"", plain_layout({1, 5})};
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto signed_list = [&](std::vector<double> values) {
+    for (double& value : values) value *= sign;
+    return values;
+  };
+  Tensor<double> a(list, signed_list({1, 2, 3, 0, -inf})), b(list, signed_list({1, 5, 3, -1, 0}));
+  Tensor<double> c(list, signed_list({1, 4, 2, 0, inf})), y(list), dy(list, {1, 2, 3, 4, 5});
+  Tensor<double> da(list), db(list), dc(list);
+  const StepTensors tensors{.inputs = {a.view(), b.view(), c.view()},
+                            .outputs = {y.view()},
+                            .output_gradients = {dy.view()},
+                            .input_gradients = {da.view(), db.view(), dc.view()}};
+  test::run(Op(), Pass::forward_train, DType::f64, tensors);
+  test::run(Op(), Pass::backward_data, DType::f64, tensors);
+  CHECK(y.elements() == signed_list({1, 5, 3, 0, inf}));
+  CHECK(da.elements() == std::vector<double>{1, 0, 3, 4, 0});
+  CHECK(db.elements() == std::vector<double>{0, 2, 0, 0, 0});
+  CHECK(dc.elements() == std::vector<double>{0, 0, 0, 0, 5});
+}
+
+TEST_CASE("the first of equal branches takes the gradient of a maximum or a minimum") {
+  check_extremum<MaximumOp>(1);
+  check_extremum<MinimumOp>(-1);
+}
+
 TEST_CASE("multiply leaves out the gradient of a map that needs none") {
   const StoredLayout map = test::stored_layouts(kShape)[1];
   Scaling s(map, {"features", plain_layout({kShape.n(), kShape.c()})});

@@ -55,6 +55,60 @@ TEST_CASE("a dropout mask does not depend on the layouts") {
   }
 }
 
+/// The word that is drawn for an element.
+struct DrawnWord {
+  TY_HD float operator()(float, std::uint32_t drawn) const {
+    return static_cast<float>(drawn >> 8);
+  }
+};
+
+TEST_CASE("a team of many threads makes the draws of one thread, in maps of any number of pixels") {
+  const Batch batch;
+  const DropoutMask mask{{batch.samples.data(), &batch.state, batch.seed}, batch.node, 0};
+  for (const Shape& shape : {Shape{3, 19, 1, 3}, Shape{3, 19, 6, 2}, Shape{3, 5, 9, 15}}) {
+    std::vector<float> expected;
+    for (const StoredLayout& stored : test::stored_layouts(shape)) {
+      CAPTURE(stored.name);
+      Tensor<float> x(stored, {1}), y(stored), serial(stored);
+      change_by_draws<float>(ThreadLauncher(), mask, DrawnWord{}, x.view(), y.view());
+      change_by_draws<float>(CpuLauncher(2), mask, DrawnWord{}, x.view(), serial.view());
+      if (expected.empty()) expected = y.elements();
+      CHECK(y.elements() == expected);
+      CHECK(serial.elements() == expected);
+      CHECK(y.is_clean());
+    }
+  }
+}
+
+TEST_CASE("drop_path drops whole samples, spatial_dropout whole maps of channels") {
+  std::vector<std::int64_t> samples;
+  for (std::int64_t n = 0; n < 64; ++n) samples.push_back(n);
+  const StepState state{.epoch = 5};
+  const StoredLayout stored{"", plain_layout({64, 5, 2, 3})};
+  const DropPathOp paths({.rate = 0.5});
+  const SpatialDropoutOp maps({.rate = 0.5});
+  for (const bool of_maps : {false, true}) {
+    Tensor<float> x(stored, {1}), y(stored);
+    std::vector<float> workspace(2048);
+    StepTensors tensors{.inputs = {x.view()}, .outputs = {y.view()}};
+    tensors.workspace = workspace.data();
+    tensors.batch = {samples.data(), &state, 9};
+    const Op& op = of_maps ? static_cast<const Op&>(maps) : paths;
+    test::run(op, Pass::forward_train, DType::f32, tensors, 2);
+    const std::vector<float> found = y.elements();
+    const std::size_t together = of_maps ? 6 : 30;
+    std::size_t kept = 0, changes = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] == (found[i / together * together] == 0 ? 0 : 2));
+      kept += found[i] == 0 ? 0 : 1;
+      changes += i > 0 && found[i] != found[i - 1] ? 1 : 0;
+    }
+    CHECK(kept > found.size() / 3);
+    CHECK(kept < 2 * found.size() / 3);
+    CHECK(changes > found.size() / together / 3);
+  }
+}
+
 TEST_CASE("a dropout mask uses one Philox draw for four neighbours") {
   const Batch batch;
   const std::vector<float> mask = masked(batch);

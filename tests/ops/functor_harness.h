@@ -12,6 +12,7 @@
 
 #include "base/philox.h"
 #include "compute/elementwise/functor.h"
+#include "launcher/launch.h"
 #include "ops/op.h"
 
 namespace trainyard::test {
@@ -114,6 +115,21 @@ inline std::vector<double> draws(std::int64_t count, double range) {
   }
   return list;
 }
+
+/// A GPU's threads, one after the other: packs of neighbours, and rows by a team of many threads.
+class ThreadLauncher : public CpuLauncher {
+ public:
+  struct Team : CpuTeam {
+    static constexpr bool kSerial = false;
+  };
+  static constexpr bool kPacks = true;
+
+  ThreadLauncher() : CpuLauncher(1) {}
+  template <class F>
+  void rows(std::int64_t n, const F& f) const {
+    for (std::int64_t row = 0; row < n; ++row) f(Team{}, row);
+  }
+};
 
 /// Runs one pass of a functor op.
 inline void run(const Op& op, Pass pass, DType type, const StepTensors& tensors, int threads = 1,

@@ -216,6 +216,9 @@ TEST_CASE("an initializer is read from a word or from a word with its number") {
   CHECK(read(map_of("init", scalar("he_normal")), diagnostics) == "he_normal");
   CHECK(read(map_of("init", map_of("normal", scalar("0.01"))), diagnostics) == "{normal: 0.01}");
   CHECK(read(map_of("init", map_of("constant", scalar("1"))), diagnostics) == "{constant: 1}");
+  CHECK(read(map_of("init", scalar("dirac")), diagnostics) == "dirac");
+  CHECK(read(map_of("init", map_of("dirac", scalar("partial"))), diagnostics) ==
+        "{dirac: partial}");
   CHECK(read(config::Node{}, diagnostics) == "glorot_uniform");
   CHECK(diagnostics.empty());
 }

@@ -2,6 +2,7 @@
 
 #include "functor_harness.h"
 #include "ops/loss.h"
+#include "ops/metric.h"
 
 namespace trainyard {
 namespace {
@@ -144,6 +145,43 @@ TEST_CASE("with one output only labels 0 and 1 are valid") {
     CHECK(std::isfinite(losses[0]));
     CHECK(std::isnan(losses[1]));
     CHECK(std::isnan(losses[2]));
+  }
+}
+
+TEST_CASE("a merged step of a loss adds the layer's bias and gives its value and accuracy too") {
+  const Problem problem;
+  const StoredLayout matrix{"", plain_layout({3, 4})}, list{"", plain_layout({3})};
+  const std::vector<double> added{0.5, 4, -1, 0.25};
+  const TopKOp accuracy("accuracy", {});
+  for (const bool whole : {false, true}) {
+    Tensor<double> x(matrix, problem.logits), losses(list), hits(list), dx(matrix);
+    Tensor<double> bias({"", plain_layout({4})}, added);
+    Tensor<std::int32_t> labels(list, {1, 0, 0});
+    StepDescription step{.op = &kCross, .pass = Pass::backward_data, .storage = DType::f64};
+    step.inputs = {matrix.layout, list.layout};
+    step.outputs = {list.layout};
+    step.form.loss = true;
+    StepTensors tensors{.inputs = {x.view(), labels.view()}, .outputs = {losses.view()}};
+    tensors.input_gradients = {dx.view(), {}};
+    tensors.batch.state = &problem.state;
+    if (whole) {
+      step.form.accuracy = &accuracy;
+      step.form.bias = StepForm::Bias::of_other;
+      step.outputs.push_back(list.layout);
+      tensors.inputs.push_back(labels.view());
+      tensors.outputs.push_back(hits.view());
+      tensors.parameters = {bias.view()};
+    }
+    const std::unique_ptr<Executor> executor = make_functor_executor(step);
+    REQUIRE(executor != nullptr);
+    executor->bind(tensors);
+    executor->run();
+    Problem biased{.labels = {1, 0, 0}};
+    for (std::size_t i = 0; i < 12; ++i) biased.logits[i] += whole ? added[i % 4] : 0;
+    CHECK(losses.elements() == run_loss<double>(kCross, biased, Pass::forward_train));
+    CHECK(dx.elements() == run_loss<double>(kCross, biased, Pass::backward_data));
+    CHECK(x.elements() == biased.logits);
+    if (whole) CHECK(hits.elements() == std::vector<double>{1, 0, 0});
   }
 }
 

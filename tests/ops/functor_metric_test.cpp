@@ -223,6 +223,41 @@ TEST_CASE("metrics of numbers average over outputs, r2 by the variance of each t
   CHECK(std::isnan(r2.finish(sums, 1)));
 }
 
+/// What a metric of two outputs has for three samples, of which two are valid.
+std::vector<float> numbers_of(const Op& op, const StoredLayout& numbers, bool labels) {
+  Tensor<float> x({"", plain_layout({3, 2})}, {1, 2, 3, 5, 9, 9}), y(numbers);
+  Tensor<float> targets({"", plain_layout({3, 2})}, {0.1, 4, 3, -2, 9, 7});
+  Tensor<std::int32_t> label({"", plain_layout({3})}, {1, 2, 0});  // 2 is no class
+  const StepState state{.valid = 2};
+  StepTensors tensors{.inputs = {x.view(), labels ? label.view() : targets.view()},
+                      .outputs = {y.view()}};
+  tensors.batch.state = &state;
+  test::run(op, Pass::forward_eval, DType::f32, tensors, 2);
+  return y.elements();
+}
+
+TEST_CASE("metrics of numbers have their terms for each valid row and output") {
+  const StoredLayout pairs{"", plain_layout({3, 2})}, parts{"", plain_layout({3, 8})};
+  const Regression mae(Regression::Measure::mae), rmse(Regression::Measure::rmse);
+  CHECK(numbers_of(mae, pairs, false) == List{1 - 0.1f, 2, 0, 7, 0, 0});
+  CHECK(numbers_of(rmse, pairs, false) == List{(1 - 0.1f) * (1 - 0.1f), 4, 0, 49, 0, 0});
+  const List of_labels = numbers_of(mae, pairs, true);
+  CHECK(List(of_labels.begin(), of_labels.begin() + 2) == List{1, 1});
+  CHECK(std::isnan(of_labels[2]));
+  const float square = 0.1f * 0.1f, rest = std::fma(0.1f, 0.1f, -square);
+  const List r2 = numbers_of(Regression(Regression::Measure::r2), parts, false);
+  CHECK(List(r2.begin(), r2.begin() + 8) ==
+        List{(1 - 0.1f) * (1 - 0.1f), 4, 0.1f, 4, square, 16, rest, 0});
+  CHECK(List(r2.begin() + 16, r2.end()) == List(8, 0.0f));
+}
+
+TEST_CASE("a likelihood is 0 of a row that is not valid, and NaN of a label that is no class") {
+  const List values = numbers_of(LikelihoodOp("perplexity"), {"", plain_layout({3})}, true);
+  CHECK(values[0] == doctest::Approx(std::log1p(std::exp(-1.0))));
+  CHECK(std::isnan(values[1]));
+  CHECK(values[2] == 0);
+}
+
 TEST_CASE("metrics have a number or more a row") {
   const auto width = [](const Metric& metric, std::int64_t outputs, const Shape& labels) {
     const std::vector<Shape> shapes{{8, outputs}, labels};

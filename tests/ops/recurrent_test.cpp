@@ -233,6 +233,57 @@ std::vector<float> of_sample(const std::vector<float>& mask, std::size_t sample)
 
 }  // namespace
 
+TEST_CASE("a recurrent layer saves its factors, gates, states, masks, weights and steps") {
+  const Signature rnn = signature_of("{simple_rnn: 2}", {3, 4, 1, 5});  // 15 rows of 4 + 2 values
+  const std::int64_t factors = 15 * 6, gates = 15 * 2, states = (15 + 3) * 2, masks = 3 * 6;
+  CHECK(rnn.saved_bytes == (factors + gates + states + masks + 2 * 6 + 15) * 8 + 11 * 256);
+  // Gradients of gates, inputs and states, sums of the bias's gradient, and a step's gates.
+  const std::int64_t own = 15 * 2 + 15 * 4 + 3 * 3 * 2 + 2 + 3 * 2;
+  CHECK(rnn.workspace_bytes == rnn.saved_bytes + own * 8 + 10 * 256);
+}
+
+TEST_CASE("gates have inputs of their own with dropout in training, and if a gru resets them") {
+  const auto copies = [](RecurrentAttributes::Cell cell, double dropout, double recurrent,
+                         bool training) {
+    RecurrentAttributes attributes;
+    attributes.cell = cell;
+    attributes.units = 3;
+    attributes.dropout = dropout;
+    attributes.recurrent_dropout = recurrent;
+    attributes.reset = RecurrentAttributes::Reset::before;
+    return RecurrentOp(attributes).copies(training);
+  };
+  using Cell = RecurrentAttributes::Cell;
+  CHECK(copies(Cell::lstm, 0, 0, true) == 1);
+  CHECK(copies(Cell::lstm, 0.5, 0, true) == 4);
+  CHECK(copies(Cell::lstm, 0, 0.5, true) == 4);
+  CHECK(copies(Cell::lstm, 0.5, 0.5, false) == 1);
+  CHECK(copies(Cell::gru, 0, 0, false) == 3);
+}
+
+TEST_CASE("the gradient of a recurrent bias has a term for each row, in strips or one by one") {
+  std::vector<float> sums;
+  for (int i = 0; i < 60; ++i) sums.push_back(static_cast<float>(i * 37 % 61));
+  for (const std::int64_t copies : {1, 2}) {
+    const RecurrentBiasGradient<float, float> gradient{
+        {.samples = 2, .steps = 3, .units = 5, .gates = 2, .copies = copies}, sums.data(), nullptr};
+    std::vector<double> strip(10);
+    gradient.add(0, 4, 0, 10, strip.data());
+    gradient.add(4, 6, 0, 10, strip.data());
+    for (std::int64_t column = 0; column < 10; ++column) {
+      double terms = 0, expected = 0;
+      for (std::int64_t row = 0; row < 6; ++row) {
+        const std::int64_t at =
+            copies == 1 ? row * 10 + column : column / 5 * 30 + row * 5 + column % 5;
+        expected += sums[static_cast<std::size_t>(at)];
+        terms += gradient(row, column);
+      }
+      CHECK(terms == expected);
+      CHECK(strip[static_cast<std::size_t>(column)] == expected);
+    }
+  }
+}
+
 TEST_CASE("a recurrent mask belongs to its sample, wherever that is in whichever batch") {
   const std::vector<float> together = mask_of({40, 7, 123456789012, 5}, 0);
   const std::vector<float> apart = mask_of({123456789012, 40}, 0);
