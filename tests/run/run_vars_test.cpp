@@ -51,6 +51,7 @@ TEST_CASE("vars that no expression uses, and others than a map, are refused") {
   CHECK(refused_vars(kRun, {"vars.clases=5"})
             .find("no expression in the run file uses 'clases'; did you "
                   "mean 'classes'?") != std::string::npos);
+  CHECK(refused_vars(kRun, {"vars.class=5"}).find("uses 'class'") != std::string::npos);
   CHECK(refused_vars(std::string(kTinyRun) + "vars: 4\n")
             .find("'vars' must be a map of names and values, such as {classes: 100}, found") !=
         std::string::npos);

@@ -49,6 +49,8 @@ class Augmentation {
   [[nodiscard]] virtual bool commutes_with_colours() const { return false; }
   /// Colour steps of each sample; those of a ColourAugmentation.
   [[nodiscard]] virtual std::int32_t colour_transforms() const { return 0; }
+  /// True if it reads values as bytes, so that the data must be of 8 bits.
+  [[nodiscard]] virtual bool needs_bytes() const { return false; }
   /// True if they need the room of a SampleView.
   [[nodiscard]] virtual bool needs_room() const { return false; }
   /// True if they may move pixels, so that nothing else that does may follow.

@@ -90,6 +90,7 @@ class RandomResizedCrop final : public Warp {
                                       const Shape& shape) const override;
   [[nodiscard]] SpatialTransform eval_step(const Shape& shape) const override;
   [[nodiscard]] bool interpolates() const override { return filters() || Warp::interpolates(); }
+  [[nodiscard]] bool needs_bytes() const override { return filters(); }
   [[nodiscard]] const Warp* warp() const override { return filters() ? nullptr : this; }
 
  private:

@@ -125,6 +125,7 @@ struct PolicyPart {
   std::int64_t bin = 0;
 };
 
+/// The policy found for CIFAR-10, in torchvision's order.
 struct Cifar10 {
   using enum Op;
   static constexpr PolicyPart kPairs[][2] = {

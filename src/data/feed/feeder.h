@@ -63,7 +63,8 @@ struct FeederOptions {
 
 /// Produces the batches of an epoch in order; they are the same for any number of workers. An error
 /// in a worker is rethrown by the next() whose batch it affects, and by all later calls. Used from
-/// one thread; between start() and the end of an epoch only the data set allocates.
+/// one thread; between start() and the end of an epoch only the data set allocates, and on the host
+/// a crop with a filter.
 class Feeder {
  public:
   /// `set` and `pipeline` (prepared) must outlive the feeder. Throws Error{config} if a training

@@ -86,7 +86,8 @@ struct ImageBox {
 /// bits; coefficients in fixed point of 22 bits (Pillow 9 to 12, Resample.c).
 [[nodiscard]] Image resized(const Image& image, ImageSize to, ResizeFilter filter,
                             const ImageBox& box);
-/// Rows that are resized at once, with pixels side by side: 2.5 times as fast as one by one.
+/// Rows that are resized at once, with pixels side by side: 318 x 318 become 224 x 224 in 0.47
+/// instead of 0.57 ms.
 inline constexpr std::int64_t kRowsTogether = 4;
 /// Puts pixel x of row `y` into pixels[kRowsTogether * x]: a byte for each channel, up to four, the
 /// first one lowest.

@@ -41,7 +41,7 @@ std::vector<std::int32_t> numbered_labels(const Dataset& set, const ClassNumberi
   return labels;
 }
 
-/// A set with other labels. Its files have those that the fingerprint is of: the set's own.
+/// A set with other labels. files() has those that the fingerprint is of, the set's own.
 class NumberedSet final : public SetView {
  public:
   NumberedSet(DatasetPtr set, const ClassNumbering& numbering, std::vector<std::int32_t> labels)

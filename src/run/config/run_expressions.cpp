@@ -1,6 +1,7 @@
 #include "run/config/run_expressions.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/text.h"
 #include "config/expression.h"
@@ -20,11 +21,23 @@ config::Node resolved_schedule(const config::Node& node, const config::Scope& va
   return tree;
 }
 
+/// True if a text with an expression has the name as a word.
+bool names(const std::string& text, const std::string& name) {
+  if (text.find('$') == std::string::npos) return false;
+  const auto ends_word = [&](std::size_t at) {
+    return at >= text.size() ||
+           (std::isalnum(static_cast<unsigned char>(text[at])) == 0 && text[at] != '_');
+  };
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    if ((at == 0 || ends_word(at - 1)) && ends_word(at + name.size())) return true;
+  }
+  return false;
+}
+
 /// True if an expression in the node may use the name.
 bool uses(const config::Node& node, const std::string& name) {
   const auto in = [&](const config::Node& part) { return uses(part, name); };
-  return (node.text.find('$') != std::string::npos && node.text.find(name) != std::string::npos) ||
-         std::ranges::any_of(node.items, in) ||
+  return names(node.text, name) || std::ranges::any_of(node.items, in) ||
          std::ranges::any_of(node.entries, in, &config::Entry::value);
 }
 

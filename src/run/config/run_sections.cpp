@@ -261,9 +261,7 @@ void declare(Fields& fields, SplitConfig& split) {
   fields.feature(
       "sampler", split.sampler,
       "how often an epoch takes samples (training only): {balanced: 1} draws all classes "
-      "equally often, {repeats: 4} takes a quarter of the samples four times; left out: each "
-      "sample "
-      "once");
+      "equally often, {repeats: 4} takes a quarter of the samples four times; left out: each once");
   if (fields.describing() || !split.sampler || split.shuffle) return;
   fields.error("sampler",
                "'sampler' draws a new order every epoch, but 'shuffle' is false; leave out one of "

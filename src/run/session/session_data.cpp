@@ -300,10 +300,21 @@ std::unique_ptr<Pipeline> make_pipeline(const RunConfig& run, const Shape& image
   return pipeline;
 }
 
+/// Refuses steps that would round values that are not bytes.
+void require_bytes(const RunConfig& run, const Dataset& set) {
+  for (const auto& augmentation : run.data.augment) {
+    if (set.eight_bit() || !augmentation->needs_bytes()) continue;
+    throw config_error(run.data.augment_at.text() + ": '" + std::string(augmentation->name()) +
+                       "' with a 'filter' rounds to whole numbers from 0 to 255, but the data "
+                       "are not 8-bit images; remove 'filter'");
+  }
+}
+
 void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                  const Pipeline& pipeline) {
   const std::string at = run.network.where.text() + ": ";
   require_classes(run, set);
+  require_bytes(run, set);
   if (!reads_samples(network, set, pipeline)) {
     throw config_error(at + "the network's input is " + input_text(network) +
                        ", but the data are " + samples_text(set, pipeline) +
